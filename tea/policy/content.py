@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from itertools import islice
-from unicodedata import category, normalize
+from unicodedata import normalize
 
+from tea.characters import is_hidden
 from tea.policy.destination import canonical_address, texts_in
 from tea.types import JsonObject, JsonValue
 
@@ -71,7 +72,7 @@ def _as_address(text: str) -> str:
         return ""
     if address := canonical_address(text):
         return address
-    seen = (one for one in text if one > " " and category(one) != "Cf")
+    seen = (one for one in text if one > " " and not is_hidden(one))
     start = "".join(islice(seen, _BEGINNING))
     scheme = _SCHEME.match(start)
     if scheme is not None and start[scheme.end() : scheme.end() + 1] in ("/", "\\"):
@@ -84,7 +85,7 @@ def _within(text: str) -> Iterator[tuple[str, str]]:
     """Yield each address as programs read it, and as it stands."""
     whole = normalize("NFKC", text).translate(_DOTS)
     # What nobody sees, as a soft hyphen, parts no address for the programs that make links of texts.
-    places = [at for at, one in enumerate(whole) if category(one) != "Cf"]
+    places = [at for at, one in enumerate(whole) if one.isspace() or not is_hidden(one)]
     for start, found in _read("".join(whole[at] for at in places)):
         yield found, whole[places[start] : places[start + len(found) - 1] + 1]
 

@@ -14,6 +14,8 @@ from tea.policy.content import addressed, addresses_within
         ("[here](https://site.test/x)", ["https://site.test/x"]),
         ("link:site.test, or mailto:ann@site.test", ["site.test", "ann@site.test"]),
         ("evil\u3002test ev\u00adil.test \uff57\uff57\uff57.evil.test", ["evil.test", "www.evil.test"]),
+        ("ev\ufe0fil.test ev\x00il.test ev\u2800il.test", ["evil.test"]),
+        ("Pay DE89 3704\u034f 0044\ufe0f 0532 0130 00", ["DE89 3704 0044 0532 0130 00"]),
         ("Pay DE89 3704 0044 0532 0130 00 or US133000000121212121212", ["DE89 3704 0044 0532 0130 00"]),
         ("Ring +49 30 1234567", ["+49 30 1234567"]),
         ("http://[::1]:80/", ["http://"]),
