@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 
+from tea.characters import on_one_line
 from tea.loop.checks import numbers_stand_in
 from tea.loop.number_words import numbers_in_words
 
 _MARKS = re.compile(r'[*_`"\u201c\u201d\u201e\u00ab\u00bb]')
-_SENTENCES = re.compile(r"(?<=[.!?:])\s+|\n+")
+_SENTENCES = re.compile(r"(?<=[.!?:])[ \t\r\n]+|\n+")
 _CLAUSES = re.compile(r"(?:[,;:!\u2013\u2014]|\.(?!\d))+\s*|\s(?:and|so|und)\s")
 _WHOSE = r"(?:(?:the|my|this|held|given|final|previous|earlier) ){1,3}"
 _HOLDS = re.compile(
@@ -217,7 +218,7 @@ def _says_checked(text: str) -> bool:
 
 def _sentences(text: str) -> list[str]:
     """Return the sentences of a text, without marks."""
-    return [" ".join(one.split()) for one in _SENTENCES.split(_MARKS.sub("", text).strip())]
+    return [on_one_line(one) for one in _SENTENCES.split(_MARKS.sub("", text).strip(" \t\r\n"))]
 
 
 def _clauses(text: str) -> list[str]:

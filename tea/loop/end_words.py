@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from tea.characters import on_one_line
 from tea.loop.fields import MOST_NAMED
 from tea.types import Result, as_text
 
@@ -146,4 +147,4 @@ def part_words(text: str, result: Result) -> str:
         text: The task of the part.
         result: Its result.
     """
-    return f"{' '.join(text.split())[:200]}: {as_text(result.answer)}"
+    return f"{on_one_line(text)[:200]}: {as_text(result.answer)}"

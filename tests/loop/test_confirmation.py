@@ -3,6 +3,8 @@
 import pytest
 
 from tea.loop.confirmation import confirms, remark_of, speaks_of
+from tea.loop.end_words import part_words
+from tea.types import Result
 
 SOLD = "117 units were sold."
 MEAN = "In total 117 units were sold, on average 9.75 per order (median 7.35)."
@@ -111,3 +113,12 @@ def test_a_task_about_what_is_right_is_answered_so(task: str) -> None:
 
 def test_long_words_are_an_answer() -> None:
     assert not speaks_of(f"{'The north sold more than the south in each month. ' * 20}Everything is right.", TASK)
+
+
+def test_a_remark_keeps_the_controls_that_python_takes_for_white_space() -> None:
+    remark = remark_of("The answer holds.\x1e\x1eIt leaves  out\x85the year 2023.", "12")
+    assert remark.endswith("\x1e\x1eIt leaves out\x85the year 2023.")
+
+
+def test_the_words_for_a_part_keep_them_too() -> None:
+    assert part_words("Pay\x1e12\n to\u2028ann", Result(answer="x")) == "Pay\x1e12 to\u2028ann: x"
