@@ -34,6 +34,7 @@ from tea.cli.lines import dropped
 from tea.errors import TeaError
 from tea.platform import Platform
 from tea.reading.reader import PACKAGES as PARSERS
+from tea.runs.outcome import Outcome
 
 PEERS = ("openai-agents", "smolagents")
 PACKAGES = ("openai-agents", "smolagents[openai]", *PARSERS)  # their tools parse workbooks as tea does
@@ -187,12 +188,17 @@ async def _worked(seat: Seat) -> Row:
             outcome = await tea.run(sitting.told, files=seat.files)
         again = await tea.replay(outcome.run)
         agents = {record.agent for record in tea.tracer.records(outcome.run) if record.agent}
+    row = judged_run(seat, outcome, agents)
+    return row if again.answer == outcome.answer else replace(row, right=False, remark="its replay has another answer")
+
+
+def judged_run(seat: Seat, outcome: Outcome, agents: set[str]) -> Row:
+    """Return the result of a run in which these agents worked."""
     cannot = outcome.exit_code == 1 and outcome.answer in ("", None)
     ended = "" if outcome.ok else f"{outcome.status}: {outcome.reason}"
     report = outcome.report.read_text(encoding="utf-8") if outcome.report else ""
-    row = judged(sitting, server, outcome.answer, ended, cannot=cannot, report=report)
-    row = _by_agents(sitting, row, agents)
-    return row if again.answer == outcome.answer else replace(row, right=False, remark="its replay has another answer")
+    row = judged(seat.sitting, seat.server, outcome.answer, ended, cannot=cannot, report=report)
+    return _by_agents(seat.sitting, row, agents)
 
 
 def _by_agents(sitting: Sitting, row: Row, agents: set[str]) -> Row:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+PART = ("/usr/share/doc/git-doc", "/usr/share/debian-reference")  # the whole takes minutes
 BENCHMARK = Path(__file__).parents[2] / "benchmarks" / "research.py"
 
 
@@ -22,7 +23,8 @@ def test_a_missing_corpus_is_told_with_its_remedy() -> None:
 
 @pytest.mark.slow
 def test_words_and_meaning_together_find_at_least_what_the_better_of_them_finds() -> None:
-    done = measured("--json")
+    folders = [part for one in PART for part in ("--folder", one)]
+    done = measured("--questions", "200", "--json", *folders)
     assert done.returncode == 0, done.stderr
     told = json.loads(done.stdout)
     assert min(told["questions"].values()) >= 100
