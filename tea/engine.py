@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
@@ -91,7 +90,7 @@ class Engine:
             remember=tea.allowed.grant,
             person=person,
             sandboxes=tea.sandboxes,
-            mask=Mask(_secrets(tea)),
+            mask=Mask(secrets_among(tea.keys.variables, _keys(tea)), tea.home_trust.told),
             web=tea.web.to_json(),
             search=search,
             surroundings=Look(partial(Surroundings.seen, tea.libraries, search)),
@@ -164,18 +163,6 @@ def _masked(called: Invoke, mask: Mask) -> Invoke:
         return response if masked is data else response.model_validate(masked)
 
     return invoke
-
-
-def _secrets(tea: Platform) -> dict[str, str]:
-    """Return the secrets of the environment and the home, by name.
-
-    A value of `.env` standing in what the home asks a grant for is none: a refusal names key and address.
-    """
-    names = list(_keys(tea))
-    asked = "\n".join(part for one in tea.home_trust.refused() for part in (*one.keys, one.address, one.words))
-    own = secrets_among({name: one for name, one in tea.keys.file.items() if name not in os.environ}, names)
-    own = {name: value for name, value in own.items() if Mask({name: value}).plain(asked) == asked}
-    return {**own, **secrets_among(os.environ, names)}
 
 
 def _keys(tea: Platform) -> Iterator[str]:

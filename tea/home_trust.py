@@ -12,7 +12,8 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from hashlib import sha256
@@ -48,7 +49,8 @@ _FREE_OPTIONS = frozenset(
         "top_p", "verbosity",
     }
 )  # fmt: skip
-_SHOWN, _LONGEST_ADDRESS = 100, 500  # characters in an error
+_SHOWN, _LONGEST_ADDRESS, _LONGEST_HOST = 100, 500, 600  # characters in an error; a name of a host has up to 253
+_HOST = re.compile(r"[^/?#]*:?//[^/?#]*|")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,6 +98,10 @@ class HomeTrust:
         granted: The operator's list of grants.
         trusted: Whether the program that uses the home answers for it.
         settings: The home's settings, for all beside models and the embedder; none by default.
+
+    Attributes:
+        routes: The routes for keys of the environment.
+        told: The refusals raised until now, in words.
     """
 
     def __init__(
@@ -110,6 +116,7 @@ class HomeTrust:
         settings: Settings | None = None,
     ) -> None:
         self._home, self._keys, self._list, self._trusted = home, keys, granted, trusted
+        self.told = set[str]()
         self._addresses = dict(_addresses(keys))
         self._settings = _deciding(settings.written if settings is not None else {})
         routes = [_of_model(one) for one in configs.values()] + [_of_embedder(embedder)]
@@ -167,14 +174,18 @@ class HomeTrust:
 
     def of_settings(self, config: ModelConfig, key: str) -> None:
         """Refuse a key of the environment to a configuration of `tea.toml`; see `tea.models.connect.Guard`."""
-        if self._is_elsewhere(key, reached(config)) or (_leads_on(config) and self._keys.from_process(key)):
-            self._require(f"[models.{config.name}] in {SETTINGS}", key, reached(config))
+        address, leads_on = reached(config), _leads_on(config)
+        ours = self._keys.from_process
+        away = [one for one in config.keys if self._is_elsewhere(one, address) or (leads_on and ours(one))]
+        if key in away:
+            self._require(f"[models.{config.name}] in {SETTINGS}", away, address)
 
     def of_trusted(self, config: ModelConfig, key: str) -> None:
         """Refuse a key to a preset, or to a configuration trusted by a person, if `.env` leads it elsewhere."""
         variable, address = ADDRESSES.get(config.provider, ""), reached(config)
-        if self._addresses.get(variable) == address and self._is_elsewhere(key, address):
-            self._require(f"{variable} in {SECRETS}", key, address)
+        away = [one for one in config.keys if self._is_elsewhere(one, address)]
+        if self._addresses.get(variable) == address and key in away:
+            self._require(f"{variable} in {SECRETS}", away, address)
 
     def of_embedder(self, going: Destination) -> None:
         """Refuse a key to the embedder of the settings, and the loading of its model."""
@@ -183,39 +194,41 @@ class HomeTrust:
             if content is None:
                 fix = "name the folder of one model of sentence-transformers."
                 raise BadInput(f"{what} cannot be looked at, or are many or large.", fix=fix)
-            self._require(f"[embedder] in {SETTINGS}", "", going.address)
+            self._require(f"[embedder] in {SETTINGS}", (), going.address)
             if content not in self._contents and not self._trusted:
                 raise UntrustedHome(f"{what} changed since they were looked at.", fix="start again.")
         elif self._is_elsewhere(going.key, going.address):
-            self._require(f"[embedder] in {SETTINGS}", going.key, going.address)
+            self._require(f"[embedder] in {SETTINGS}", (going.key,), going.address)
 
     def of_search(self, name: str, key: str, address: str) -> None:
         """Refuse a key of the environment, and queries, to a search engine led elsewhere by the settings."""
         ours = self._keys.from_process(key)
         if ours or leads_away(name, address):
-            self._require(f"[search.{name}] in {SETTINGS}", key if ours else "", address, does="sends queries to")
+            self._require(f"[search.{name}] in {SETTINGS}", (key,) if ours else (), address, does="sends queries to")
 
     def of_host(self, host: CodeHost) -> None:
         """Refuse a key of the environment, and any work, to a code host led elsewhere by the settings."""
         ours = self._keys.from_process(host.key_env) if host.key_env else False
         away = bool(host.api) and not is_local(host.api)
         if not host.is_official and (ours or away):
-            setting, address = f"[hosts.{_plain(in_sentence(host.name))}] in {SETTINGS}", host.api or host.url
-            self._require(setting, host.key_env if ours else "", address, does="sends issues and code to")
+            setting, keys = f"[hosts.{_plain(in_sentence(host.name))}] in {SETTINGS}", (host.key_env,) if ours else ()
+            self._require(setting, keys, host.url, host.api, does="sends issues and code to")
 
     def _is_elsewhere(self, key: str, address: str) -> bool:
         """Return whether neither a preset nor the environment names the destination of a key of the environment."""
         ours = self._keys.from_process(key)
         return ours and not is_meant_for(key, address) and not is_led_to(key, address)
 
-    def _require(self, setting: str, key: str, address: str, *, does: str = "loads the model") -> None:
+    def _require(self, setting: str, keys: Sequence[str], *addresses: str, does: str = "loads the model") -> None:
         if self.granted:
             return
-        shown = _shortened(_plain(in_sentence(address)), _LONGEST_ADDRESS)
-        does = f"sends {_plain(key)} of the environment to {shown}" if key else f"{does} {shown}"
+        shown = " and ".join(_shown(one) for one in dict.fromkeys(addresses) if one)
+        names = ", ".join(map(_plain, dict.fromkeys(keys)))
+        does = f"sends {names} of the environment to {shown}" if keys else f"{does} {shown}"
         here = shell_word(str(self._home))
         command = f"tea trust --home {here}" if len(here) <= _SHOWN else "tea trust --home"
         problem = f"{_shortened(setting, _SHOWN)} {does}, and nobody granted that."
+        self.told.add(problem)
         raise UntrustedHome(problem, fix=f"`{command}` shows it, and grants it.")
 
 
@@ -333,6 +346,15 @@ def _value(value: object) -> str:
 def _plain(text: str) -> str:
     """Return text in ASCII, without control characters, and without the backticks around commands of tea's own."""
     return text.encode("unicode_escape").decode("ascii").replace("`", "\\x60")
+
+
+def _shown(address: str) -> str:
+    """Return an address for a sentence: of a very long one both ends of what comes behind the host."""
+    text = _plain(in_sentence(address))
+    found = _HOST.match(text) if len(text) > _LONGEST_ADDRESS else None
+    if found is None:
+        return text
+    return _shortened(found[0], _LONGEST_HOST) + _shortened(text[found.end() :], _LONGEST_ADDRESS)
 
 
 def _shortened(text: str, longest: int) -> str:

@@ -11,7 +11,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from tea.errors import BadInput, NotConfigured, TeaError, ToolError
+from tea.errors import BadInput, NotConfigured, TeaError, ToolError, UntrustedHome
 from tea.home import SETTINGS, HomeKeys
 from tea.types import JsonObject
 from tea.web.search.apis import APIS, SCRAPED
@@ -91,6 +91,7 @@ class SearchService:
 
         Raises:
             NotConfigured: There is no engine.
+            UntrustedHome: Those that there are wait for a grant of the home.
             BadInput: A query is not usable.
             ToolError: Every engine failed, or the run's budget is used up.
         """
@@ -266,13 +267,13 @@ class SearchService:
                 return error
         return None
 
-    def _no_engine(self, absent: Sequence[Report]) -> NotConfigured:
+    def _no_engine(self, absent: Sequence[Report]) -> NotConfigured | UntrustedHome:
         """Return the error for a search without any engine; blocks."""
         asked = [(one, self._ungranted(one.engine)) for one in absent if one.engine in APIS]
         waiting = [missing for one, missing in asked if missing and one.problem == _reason(missing)]
         if waiting:
             problem = f"No search engine may be asked: {' '.join(one.problem for one in waiting)}"
-            return NotConfigured(problem[:600], fix=waiting[0].fix)
+            return UntrustedHome(problem, fix=waiting[0].fix)  # key and address are named in full
         why = f" {'; '.join(f'{one.engine}: {one.problem}' for one in absent)}." if absent else ""
         keys = ", ".join(one.key for one in APIS.values() if one.key and not one.options)
         return NotConfigured(f"No search engine is configured.{why}"[:600], fix=_REMEDY.format(keys=keys))

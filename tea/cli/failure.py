@@ -34,7 +34,8 @@ from tea.errors import (
 )
 
 MOST_CHARACTERS = 300
-MOST_OF_QUESTION = 1_000  # a person has to read all of what they are asked, or may grant
+MOST_OF_QUESTION = 1_000  # a person has to read all of what they are asked
+MOST_OF_REFUSAL = 8_000  # and all of what they may grant
 READER_GONE = 128 + signal.SIGPIPE  # as the shell says it of a command that the signal ended
 _PREFIX = "tea: "
 _REMEDY = re.compile(r"\bf(?=ix\s*:)", re.IGNORECASE)  # in the words of others, which may be a question
@@ -87,7 +88,8 @@ def complain(fault: TeaError, home: str = "") -> None:
     if isinstance(fault, ApprovalNeeded | UntrustedHome):
         run = fault.run if isinstance(fault, ApprovalNeeded) else ""
         whole = f"`tea inbox {run}{home} --json` shows all" if run else "`--json` shows all"
-        line = in_one_line(fault.problem, fault.fix, MOST_OF_QUESTION, whole)
+        most = MOST_OF_REFUSAL if isinstance(fault, UntrustedHome) else MOST_OF_QUESTION
+        line = in_one_line(fault.problem, fault.fix, most, whole)
     else:
         line = in_one_line(fault.problem, fault.fix)
     remove_passing()

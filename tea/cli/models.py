@@ -11,7 +11,7 @@ import typer
 
 from tea.cli.command import Command
 from tea.cli.terminal import brief, table
-from tea.errors import BadInput, ProviderError, TeaError, UnknownComponent, UntrustedHome, error_from
+from tea.errors import BadInput, ProviderError, TeaError, UnknownComponent, error_from
 
 if TYPE_CHECKING:
     from tea.components.manifest import Manifest
@@ -129,16 +129,14 @@ async def reach(tea: "Platform") -> dict[str, str]:
     async def one(name: str) -> str:
         try:
             async with asyncio.timeout(_PATIENCE):
-                return tea.mask.plain(await tea.models.probe(name))
+                return await tea.models.probe(name)
         except TimeoutError:
             return f"does not answer within {_PATIENCE:g} s"
-        except UntrustedHome as error:  # names key and address, and .env may call both of them secrets
-            return str(error)
         except TeaError as error:
-            return tea.mask.plain(str(error))
+            return str(error)
 
     names = [config.name for config in tea.models.list()]
-    return dict(zip(names, await asyncio.gather(*map(one, names)), strict=True))
+    return dict(zip(names, map(tea.mask.plain, await asyncio.gather(*map(one, names))), strict=True))
 
 
 def astray(tea: "Platform") -> list[str]:
@@ -225,7 +223,7 @@ async def _test(command: Command, tea: "Platform", name: str | None) -> int:
     names: Sequence[str] = [name] if name else [one.name for one in tea.models.list() if one.provider != "offline"]
     if not names:
         raise ProviderError("No model is configured.", fix="set a key such as OPENAI_API_KEY, or `tea models add`.")
-    found = await asyncio.gather(*(_asked(tea, one) for one in names))
+    found = tea.mask.data(await asyncio.gather(*(_asked(tea, one) for one in names)))
     rows = [(one["name"], brief(one["said"], 500)) for one in found]
     command.show(table(rows), {"models": found})
     return next((error_from(one["error"]).exit_code for one in found if not one["ok"]), 0)
@@ -249,12 +247,9 @@ async def _asked(tea: "Platform", name: str) -> dict[str, Any]:
             ModelRequest(model=name, messages=(question,), max_output=_FEW_TOKENS), _no_tool
         )
     except TeaError as error:
-        said = {"name": name, "ok": False, "said": str(error), "error": error.record()}
-        return said if isinstance(error, UntrustedHome) else tea.mask.data(said)
+        return {"name": name, "ok": False, "said": str(error), "error": error.record()}
     seconds = time.monotonic() - begun
     tokens = answer.usage.input_tokens + answer.usage.output_tokens
     price = "price unknown" if answer.usage.usd is None else f"${answer.usage.usd:.6f}"
     said = f"{answer.model} answers {brief(answer.text, 60)!r} in {seconds:.1f} s, {tokens} tokens, {price}"
-    return tea.mask.data(
-        {"name": name, "ok": True, "said": said, "model": answer.model, "usage": answer.usage.model_dump()}
-    )
+    return {"name": name, "ok": True, "said": said, "model": answer.model, "usage": answer.usage.model_dump()}

@@ -51,9 +51,12 @@ class Mask:
 
     Args:
         secrets: Values by name; those shorter than eight characters are left alone.
+        told: Sentences to be left as they are, such as the refusals of a home, whose own `.env` may call anything a
+            secret; looked at again for each text.
     """
 
-    def __init__(self, secrets: Mapping[str, str]) -> None:
+    def __init__(self, secrets: Mapping[str, str], told: Collection[str] = ()) -> None:
+        self._told = told
         long = {name: _sent(value) for name, value in sorted(secrets.items()) if len(value) >= SHORTEST}
         plain = {form: f"<secret:{name}>" for name, value in long.items() for form in disguises(value)}
         inside = {word: name for form, name in plain.items() for word in (in_json(form), in_json(form, ascii=True))}
@@ -67,14 +70,14 @@ class Mask:
 
     def text(self, text: str) -> str:
         """Return JSON text without the secrets; the same object if it contains none."""
-        masked = self._words.replaced(text)
+        masked = self._words.replaced(text, self._told)
         if masked is text or _is_json(masked):
             return masked
         return _text(self._walked(json.loads(text)))  # masking the text broke its JSON, so mask each value
 
     def plain(self, text: str) -> str:
         """Return any other text without the secrets."""
-        return self._plain.replaced(text)
+        return self._plain.replaced(text, self._told)
 
     def data(self, data: Any) -> Any:
         """Return JSON data without the secrets; the same object if it contains none."""
@@ -125,10 +128,17 @@ class _Words:
         self.names = tuple(sorted(names.items(), key=lambda one: (-len(one[0]), one[1])))
         self._starts = frozenset(word[:SHORTEST] for word in names) if len(names) > _MANY else frozenset[str]()
 
-    def replaced(self, text: str) -> str:
-        """Return a text with names in place of words, the same object without any; no name is searched for words."""
+    def replaced(self, text: str, told: Iterable[str] = ()) -> str:
+        """Return a text with names in place of words, the same object without any; no name is searched for words.
+
+        Args:
+            text: The text.
+            told: Sentences left as they are, also within JSON.
+        """
         if not (found := self._within(text)):
             return text
+        forms = {form for one in told for form in (one, in_json(one), in_json(in_json(one))) if form in text}
+        found = [*((one, one) for one in sorted(forms, key=len, reverse=True)), *found]
         taken = set(text).union(*(word for word, _ in found))
         marks = dict(zip((one for one in _MARKS if chr(one) not in taken), (name for _, name in found), strict=False))
         for (word, _), mark in zip(found, marks, strict=True):  # in the place of names, until all words are found

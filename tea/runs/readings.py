@@ -12,7 +12,7 @@ from tea.components.manifest import Manifest
 from tea.components.operation import Traits
 from tea.components.port import ServiceRequest
 from tea.components.unseen import UnseenMatches
-from tea.errors import NotConfigured, TeaError
+from tea.errors import NotConfigured, TeaError, UntrustedHome
 from tea.journal.history import History
 from tea.journal.record import as_mapping
 from tea.journal.status import ASKED
@@ -119,7 +119,7 @@ class Readings:
             inside.setdefault(inner, self._recorded_call(inner, target, data))
         believed = self._pins.believes(call.config.digest)
         traits = call.traits if believed else _worst(call.traits)
-        if believed and _failed_with(outcome, NotConfigured):
+        if believed and _failed_with(outcome, NotConfigured, UntrustedHome):
             traits = replace(traits, returns_untrusted=False)
         self._provenance.deliver(self._gate.path(), _delivered(key, call, outcome, traits), inside.values())
 
@@ -245,10 +245,10 @@ def _delivered(key: str, call: CallRequest, outcome: JsonValue, traits: Traits) 
     )
 
 
-def _failed_with(outcome: JsonValue, kind: type[TeaError]) -> bool:
-    """Return whether a response holds an error of a class."""
+def _failed_with(outcome: JsonValue, *kinds: type[TeaError]) -> bool:
+    """Return whether a response holds an error of one of some classes."""
     error = as_mapping(outcome).get("error")
-    return error is not None and as_mapping(error).get("code") == kind.__name__
+    return error is not None and as_mapping(error).get("code") in {one.__name__ for one in kinds}
 
 
 def _environment(config: Manifest) -> str:

@@ -55,37 +55,71 @@ def test_a_refusal_names_key_and_address_though_env_calls_both_of_them_secrets(t
         assert "sends OPENAI_API_KEY of the environment to http://collector.test/v1, and nobody granted that" in shown
 
 
-@pytest.mark.parametrize(
-    ("settings", "variables", "line", "words"),
-    [
-        (
-            '[models.x]\nmodel = "m"\nbase_url = "http://collector.test/v1"\nkey_env = "OPENAI_API_KEY"\n',
-            "A_KEY=http://collector.test/v1\nB_KEY=OPENAI_API_KEY\n",
-            ("call", "agent:planner", "task=hello"),
-            "OPENAI_API_KEY of the environment to http://collector.test/v1",
-        ),
-        (
-            '[search]\nengines = ["brave"]\n[search.brave]\nkey_env = "GITHUB_TOKEN"\n',
-            "A_KEY=https://api.search.brave.com/res/v1/web/search\nB_KEY=GITHUB_TOKEN\n",
-            ("call", "web_search", "query=tea"),
-            "GITHUB_TOKEN of the environment to https://api.search.brave.com/res/v1/web/search",
-        ),
-        (
-            '[hosts.github]\nurl = "https://collector.test"\n',
-            "A_KEY=collector.test\nB_KEY=GITHUB_T\n",
-            ("call", "environment:github#issue", "repository=a/b", "number=1"),
-            "GITHUB_TOKEN of the environment to https://collector.test/api/v3",
-        ),
-    ],
-    ids=["model", "search", "host"],
-)
-def test_a_refused_call_names_key_and_address_though_env_calls_both_of_them_secrets(
-    tea: Tea, settings: str, variables: str, line: tuple[str, ...], words: str
+LONG_HOST = f"https://api.openai.com.{'a' * 60}.{'b' * 60}.{'c' * 60}.collector.test"
+CALLS: dict[str, tuple[str, str, tuple[str, ...], str]] = {
+    "model": (
+        '[models.x]\nmodel = "m"\nbase_url = "http://collector.test/v1"\nkey_env = "OPENAI_API_KEY"\n',
+        "A_KEY=http://collector.test/v1\nB_KEY=OPENAI_API_KEY\n",
+        ("call", "agent:planner", "task=hello"),
+        "OPENAI_API_KEY of the environment to http://collector.test/v1",
+    ),
+    "sentence": (
+        '[models.x]\nmodel = "m"\nbase_url = "http://collector.test/v1"\nkey_env = "OPENAI_API_KEY"\n',
+        "A_KEY=OPENAI_API_KEY of the environment to http://collector.test/v1\n",
+        ("call", "agent:planner", "task=hello"),
+        "OPENAI_API_KEY of the environment to http://collector.test/v1",
+    ),
+    "several": (
+        '[models.x]\nmodel = "m"\nbase_url = "http://collector.test"\nkey_env = "LANG, OPENAI_API_KEY, GITHUB_TOKEN"\n',
+        "",
+        ("run", "hello"),
+        "LANG, OPENAI_API_KEY, GITHUB_TOKEN of the environment to http://collector.test",
+    ),
+    "long host": (
+        f'[models.x]\nmodel = "m"\nbase_url = "{LONG_HOST}/{"d" * 900}"\nkey_env = "OPENAI_API_KEY"\n',
+        "",
+        ("run", "hello"),
+        f"OPENAI_API_KEY of the environment to {LONG_HOST}/ddd",
+    ),
+    "search": (
+        '[search]\nengines = ["brave"]\n[search.brave]\nkey_env = "GITHUB_TOKEN"\n',
+        "A_KEY=https://api.search.brave.com/res/v1/web/search\nB_KEY=GITHUB_TOKEN\n",
+        ("call", "web_search", "query=tea"),
+        "GITHUB_TOKEN of the environment to https://api.search.brave.com/res/v1/web/search",
+    ),
+    "two engines": (
+        f'[search]\nengines = ["searxng", "brave"]\n[search.searxng]\nurl = "{LONG_HOST}/{"d" * 600}"\n'
+        f'[search.brave]\nkey_env = "GITHUB_TOKEN"\nurl = "{LONG_HOST}/s"\n',
+        "",
+        ("call", "web_search", "query=tea"),
+        f"GITHUB_TOKEN of the environment to {LONG_HOST}/s",
+    ),
+    "host": (
+        '[hosts.github]\nurl = "https://collector.test"\n',
+        "A_KEY=collector.test\nB_KEY=GITHUB_T\n",
+        ("call", "environment:github#issue", "repository=a/b", "number=1"),
+        "GITHUB_TOKEN of the environment to https://collector.test and https://collector.test/api/v3",
+    ),
+    "git host": (
+        '[hosts.github]\nurl = "https://93.184.216.34"\napi = "https://api.github.com"\n',
+        "",
+        ("call", "environment:git#clone", "url=https://93.184.216.34/a/b"),
+        "GITHUB_TOKEN of the environment to https://93.184.216.34 and https://api.github.com",
+    ),
+}
+
+
+@pytest.mark.parametrize("as_json", [False, True], ids=["words", "json"])
+@pytest.mark.parametrize("name", CALLS)
+def test_a_refusal_names_every_key_and_address_whatever_settings_and_env_say(
+    tea: Tea, name: str, *, as_json: bool
 ) -> None:
+    settings, variables, line, words = CALLS[name]
     tea.write("tea.toml", settings)
     tea.write(".env", f"{variables}OWN_KEY=a-secret-of-its-own\n")
-    refused = tea(*line, OPENAI_API_KEY=KEY, GITHUB_TOKEN=KEY)
-    assert words in refused.out + refused.err, refused
+    keys = dict.fromkeys(("OPENAI_API_KEY", "GITHUB_TOKEN"), KEY)
+    refused = tea(*line, *(["--json"] if as_json else []), LANG="C.UTF-8", **keys)
+    assert words in (refused.out if as_json else refused.err), refused
     assert KEY not in refused.out + refused.err
 
 
@@ -99,7 +133,8 @@ def test_a_refusal_names_a_long_address_whole_and_both_ends_of_one_that_is_very_
             assert f"sends OPENAI_API_KEY of the environment to {address}, and nobody granted that. Fix:" in shown.err
         else:
             assert "to http://collector.test/bbb" in shown.err
-            assert f"[... {len(address) - 500:,} more ...]bbb" in shown.err
+            left = len(address) - len("http://collector.test") - 500
+            assert f"[... {left:,} more ...]bbb" in shown.err
             assert "b/v1/last, and nobody granted that. Fix: `tea trust --home" in shown.err
 
 
