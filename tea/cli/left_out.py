@@ -12,4 +12,6 @@ if TYPE_CHECKING:
 def tell_left_out(command: Command, tea: "Platform") -> None:
     """Report the settings ignored until the home is granted, one line each; the words of the home stand last."""
     for one in tea.home_trust.left_out:
-        command.tell(f"tea: left out until `tea trust{command.at or ' --home'}` grants it: {one_line(one.words, 1_000)}")
+        command.tell(
+            f"tea: left out until `tea trust{command.at or ' --home'}` grants it: {one_line(one.words, 1_000)}"
+        )

@@ -20,6 +20,7 @@ from tea.testing.desk.defects import DEFECTS, Defect, defect
 from tea.types import ModelRequest, ModelResponse
 
 QUICK = ("small letters", "facts are not kept", "two steps for three things", "old rate")
+OTHERS = [one.name for one in DEFECTS if one.name not in QUICK][::2]  # of each kind; the benchmark repairs all
 BLIND = ("small letters", "facts are not kept")
 
 
@@ -90,8 +91,8 @@ async def test_a_planted_defect_is_repaired_through_campaign_and_gate(name: str)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", [one.name for one in DEFECTS if one.name not in QUICK])
-async def test_every_other_defect_is_repaired_too(name: str) -> None:
+@pytest.mark.parametrize("name", OTHERS)
+async def test_other_defects_are_repaired_too(name: str) -> None:
     await test_a_planted_defect_is_repaired_through_campaign_and_gate(name)
 
 
@@ -105,7 +106,7 @@ async def test_without_the_line_that_holds_the_cause_reflection_fails(name: str)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", [one.name for one in DEFECTS if one.name not in BLIND])
+@pytest.mark.parametrize("name", [one.name for one in DEFECTS if one.name not in BLIND][::2])
 async def test_without_that_line_the_others_are_not_repaired_either(name: str) -> None:
     await test_without_the_line_that_holds_the_cause_reflection_fails(name)
 
