@@ -118,6 +118,9 @@ class NotConfigured(BadInput):
     """A call needs a missing setting of the operator; nothing was asked or read."""
 
 
+NOT_GRANTED = "and nobody granted that."  # the end of each refusal of a home's settings
+
+
 class UntrustedHome(BadInput):
     """A setting of a home would send a key of the environment without a grant; nothing was sent."""
 

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from tea.characters import in_sentence, shell_word
-from tea.errors import BadInput, UntrustedHome
+from tea.errors import NOT_GRANTED, BadInput, UntrustedHome
 from tea.home import SECRETS, SETTINGS, HomeKeys, Settings
 from tea.home_openings import Opening, leads_away, openings
 from tea.models.config import ModelConfig, is_local
@@ -49,7 +49,8 @@ _FREE_OPTIONS = frozenset(
         "top_p", "verbosity",
     }
 )  # fmt: skip
-_SHOWN, _LONGEST_ADDRESS, _LONGEST_HOST = 100, 500, 600  # characters in an error; a name of a host has up to 253
+_SHOWN, _LONGEST_ADDRESS = 100, 500  # characters in an error
+_LONGEST_HOST = 3_000  # a name has up to 253, each of which may be escaped
 _HOST = re.compile(r"[^/?#]*:?//[^/?#]*|")
 
 
@@ -227,7 +228,7 @@ class HomeTrust:
         does = f"sends {names} of the environment to {shown}" if keys else f"{does} {shown}"
         here = shell_word(str(self._home))
         command = f"tea trust --home {here}" if len(here) <= _SHOWN else "tea trust --home"
-        problem = f"{_shortened(setting, _SHOWN)} {does}, and nobody granted that."
+        problem = f"{_shortened(setting, _SHOWN)} {does}, {NOT_GRANTED}"
         self.told.add(problem)
         raise UntrustedHome(problem, fix=f"`{command}` shows it, and grants it.")
 

@@ -23,19 +23,19 @@ from tea.cli.terminal import (
     write,
 )
 from tea.errors import (
+    NOT_GRANTED,
     ApprovalNeeded,
     BadInput,
     InternalError,
     Interrupted,
     StorageError,
     TeaError,
-    UntrustedHome,
     sentence,
 )
 
 MOST_CHARACTERS = 300
 MOST_OF_QUESTION = 1_000  # a person has to read all of what they are asked
-MOST_OF_REFUSAL = 8_000  # and all of what they may grant
+MOST_OF_REFUSAL = 20_000  # and all of what they may grant
 READER_GONE = 128 + signal.SIGPIPE  # as the shell says it of a command that the signal ended
 _PREFIX = "tea: "
 _REMEDY = re.compile(r"\bf(?=ix\s*:)", re.IGNORECASE)  # in the words of others, which may be a question
@@ -85,15 +85,20 @@ def complain(fault: TeaError, home: str = "") -> None:
         fault: The error. Of a long question the middle is left out, with a note.
         home: The option for the home of the command that shows the whole question, after a space.
     """
-    if isinstance(fault, ApprovalNeeded | UntrustedHome):
+    most = most_of(fault.problem)
+    if isinstance(fault, ApprovalNeeded) or most > MOST_CHARACTERS:
         run = fault.run if isinstance(fault, ApprovalNeeded) else ""
         whole = f"`tea inbox {run}{home} --json` shows all" if run else "`--json` shows all"
-        most = MOST_OF_REFUSAL if isinstance(fault, UntrustedHome) else MOST_OF_QUESTION
-        line = in_one_line(fault.problem, fault.fix, most, whole)
+        line = in_one_line(fault.problem, fault.fix, max(most, MOST_OF_QUESTION), whole)
     else:
         line = in_one_line(fault.problem, fault.fix)
     remove_passing()
     write(folded(painted(_PREFIX, "red", sys.stderr) + line.removeprefix(_PREFIX), sys.stderr) + "\n", sys.stderr)
+
+
+def most_of(problem: str) -> int:
+    """Return how many characters of a problem are shown: all of a refusal of a home's settings, also within others."""
+    return MOST_OF_REFUSAL if NOT_GRANTED in problem else MOST_CHARACTERS
 
 
 def explained(error: BaseException) -> TeaError:

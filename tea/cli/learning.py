@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from tea.cli.command import Command
+from tea.cli.failure import most_of
 from tea.cli.terminal import SENDER, one_line
 from tea.errors import BadRef
 from tea.refs import Ref, is_version
@@ -59,7 +60,8 @@ def mends_in(command: Command, tea: "Platform", run: str) -> list[dict[str, Any]
             found.append({"ref": made["ref"], "before": given["ref"], "why": given.get("why"), "run": run})
             _tell_of(command, **found[-1], sender=sender)
         else:
-            command.tell(one_line(f"{given['ref']} was not mended{sender}: {made.get('problem')}", _MOST))
+            problem = str(made.get("problem"))
+            command.tell(one_line(f"{given['ref']} was not mended{sender}: {problem}", max(_MOST, most_of(problem))))
     return found
 
 
@@ -73,7 +75,7 @@ async def mend_once(
     try:
         found = await mend(tea, outcome, model, progress)
     except TeaError as error:
-        command.tell(one_line(f"nothing was mended: {error.problem}", _MOST))
+        command.tell(one_line(f"nothing was mended: {error}", max(_MOST, most_of(error.problem))))
         return outcome, []
     if found is None:
         command.tell("nothing was mended: no tool, environment or agent of your own failed in this run")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tea.cli.command import Command
+from tea.cli.failure import most_of
 from tea.cli.terminal import brief, table
 from tea.errors import BadInput, ProviderError, TeaError, UnknownComponent, error_from
 
@@ -224,7 +225,7 @@ async def _test(command: Command, tea: "Platform", name: str | None) -> int:
     if not names:
         raise ProviderError("No model is configured.", fix="set a key such as OPENAI_API_KEY, or `tea models add`.")
     found = tea.mask.data(await asyncio.gather(*(_asked(tea, one) for one in names)))
-    rows = [(one["name"], brief(one["said"], 500)) for one in found]
+    rows = [(one["name"], brief(one["said"], max(500, most_of(one["said"])))) for one in found]
     command.show(table(rows), {"models": found})
     return next((error_from(one["error"]).exit_code for one in found if not one["ok"]), 0)
 

@@ -55,6 +55,8 @@ def test_a_refusal_names_key_and_address_though_env_calls_both_of_them_secrets(t
         assert "sends OPENAI_API_KEY of the environment to http://collector.test/v1, and nobody granted that" in shown
 
 
+LETTERS = "\U00010428" * 60
+MANY = [f"GITHUB_ACTION_REPOSITORY_{number:02}" for number in range(24)]
 LONG_HOST = f"https://api.openai.com.{'a' * 60}.{'b' * 60}.{'c' * 60}.collector.test"
 CALLS: dict[str, tuple[str, str, tuple[str, ...], str]] = {
     "model": (
@@ -80,6 +82,21 @@ CALLS: dict[str, tuple[str, str, tuple[str, ...], str]] = {
         "",
         ("run", "hello"),
         f"OPENAI_API_KEY of the environment to {LONG_HOST}/ddd",
+    ),
+    "letters": (
+        f'[models.x]\nmodel = "m"\nbase_url = "http://{LETTERS}.collector.{LETTERS}.test/v1"\n'
+        'key_env = "OPENAI_API_KEY"\n',
+        "",
+        ("run", "hello"),
+        "\\U00010428.collector.\\U00010428",
+    ),
+    "many": (
+        '[models.x]\nmodel = "m"\nbase_url = "http://collector.test"\nkey_env = "'
+        + ", ".join((*MANY, "OPENAI_API_KEY"))
+        + '"\n',
+        "",
+        ("models", "test", "x"),
+        ", OPENAI_API_KEY of the environment to http://collector.test",
     ),
     "search": (
         '[search]\nengines = ["brave"]\n[search.brave]\nkey_env = "GITHUB_TOKEN"\n',
@@ -117,10 +134,45 @@ def test_a_refusal_names_every_key_and_address_whatever_settings_and_env_say(
     settings, variables, line, words = CALLS[name]
     tea.write("tea.toml", settings)
     tea.write(".env", f"{variables}OWN_KEY=a-secret-of-its-own\n")
-    keys = dict.fromkeys(("OPENAI_API_KEY", "GITHUB_TOKEN"), KEY)
-    refused = tea(*line, *(["--json"] if as_json else []), LANG="C.UTF-8", **keys)
-    assert words in (refused.out if as_json else refused.err), refused
+    keys = dict.fromkeys(("OPENAI_API_KEY", "GITHUB_TOKEN", *MANY), KEY)
+    refused = tea(*line, *(["--json"] if as_json else []), stdin=b"", LANG="C.UTF-8", **keys)
+    shown = refused.out if as_json or line[0] == "models" else refused.err
+    assert words in (shown.replace("\\\\", "\\") if as_json else shown), refused
     assert KEY not in refused.out + refused.err
+
+
+ASKER = '''
+from tea import Agent, Context, Result, Task
+
+
+class Asker(Agent):
+    """Ask a model of the home."""
+
+    async def run(self, ctx: Context, task: Task) -> Result:
+        """Ask it."""
+        return Result(answer=(await ctx.ask("planner", {"task": task.text}, model="x")).text)
+'''
+
+
+@pytest.mark.parametrize("line", [("chat", "--agent", "asker"), ("run", "hello", "--agent", "asker")], ids=" ".join)
+def test_a_refusal_in_the_midst_of_a_run_names_key_and_address_in_full(tea: Tea, line: tuple[str, ...]) -> None:
+    tea("register", tea.write("asker.py", ASKER))
+    tea.write(
+        "tea.toml",
+        f'model = "offline"\n[models.x]\nmodel = "m"\nbase_url = "{LONG_HOST}/v1"\nkey_env = "OPENAI_API_KEY"\n',
+    )
+    refused = tea(*line, stdin=b"hello\n", OPENAI_API_KEY=KEY)
+    assert f"sends OPENAI_API_KEY of the environment to {LONG_HOST}/v1, and nobody granted that." in refused.err
+
+
+def test_a_refusal_shows_no_secret_of_the_environment_in_an_address(tea: Tea) -> None:
+    tea("register", tea.write("asker.py", ASKER))
+    tea.write("tea.toml", 'model = "offline"\n[models.x]\nmodel = "m"\nkey_env = "GITHUB_TOKEN"\n')
+    own = "zq81-hunter2-secret9"
+    keys = {"OPENAI_BASE_URL": f"https://gateway.test/{own}/v1", "GATEWAY_TOKEN": own, "GITHUB_TOKEN": KEY}
+    refused = tea("run", "hello", "--agent", "asker", stdin=b"", **keys)
+    assert "GITHUB_TOKEN of the environment to https://gateway.test/<secret:GATEWAY_TOKEN>/v1" in refused.err
+    assert all(own.encode() not in one.read_bytes() for one in tea.folder.rglob("*") if one.is_file())
 
 
 def test_a_refusal_names_a_long_address_whole_and_both_ends_of_one_that_is_very_long(tea: Tea) -> None:
