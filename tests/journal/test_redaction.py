@@ -3,6 +3,7 @@
 import json
 import re
 from base64 import b64encode, urlsafe_b64encode
+from collections.abc import Callable
 from html import escape
 from itertools import pairwise
 from pathlib import Path
@@ -335,3 +336,24 @@ def test_masked_data_is_json_without_the_secret(value: Any, secret: str, planted
         assert encode(secret)[1:-1] not in encode(masked).replace("<secret:IT>", "")
     assert encode(mask.data(masked)) == encode(masked) or secret in "<secret:IT>"
     assert mask.text(encode(given_value)) == encode(masked)
+
+
+REFUSAL = (
+    "[models.x] in tea.toml sends A_KEY of the environment to https://a-host.test/own-secret, and nobody granted that."
+)
+
+
+@pytest.mark.parametrize(
+    "form", [str, json.dumps, lambda text: json.dumps([json.dumps(text)])], ids=["text", "json", "twice"]
+)
+def test_a_refusal_of_a_home_keeps_what_the_home_calls_secret_and_nothing_else(form: Callable[[str], str]) -> None:
+    secrets = {"OWN": "own-secret", "LENT": "a-host.test", "WHOLE": "sends A_KEY of the environment to https://a-host"}
+    mask = Mask(secrets, [REFUSAL], ["LENT", "WHOLE"])
+    said = REFUSAL.replace("own-secret", "<secret:OWN>")
+    assert mask.plain(f"{form(REFUSAL)} a-host.test own-secret") == f"{form(said)} <secret:LENT> <secret:OWN>"
+    assert mask.data({"a": [REFUSAL, "a-host.test"]}) == {"a": [said, "<secret:LENT>"]}
+    told = set[str]()
+    later = Mask(secrets, told, ["LENT", "WHOLE"])
+    assert "a-host" not in later.plain(REFUSAL)
+    told.add(REFUSAL)
+    assert later.plain(REFUSAL) == said
