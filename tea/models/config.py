@@ -210,6 +210,8 @@ def address_fault(base_url: str) -> tuple[str, str] | None:
     try:
         parts = urlsplit(base_url)
         usable = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
+        usable = usable and (parts.port is None or parts.netloc.endswith(f":{parts.port}"))  # no zeros in front
+        usable = usable and ".." not in parts.netloc  # some clients leave out such dots
     except ValueError:
         usable, parts = False, urlsplit("")
     if not usable or "@" in base_url or re.search(r"[\s\x00-\x1f\x7f\\{}]", base_url):

@@ -131,7 +131,10 @@ def _bad(name: str, problem: str, fix: str) -> BadInput:
 def is_address(text: str) -> bool:
     """Return whether a text is an address of the web, without blanks."""
     try:
-        return bool(re.fullmatch(r"https?://[^/\s]\S*", text)) and bool(urlsplit(text).hostname)
+        parts = urlsplit(text)
+        is_plain = parts.port is None or parts.netloc.endswith(f":{parts.port}")  # without zeros in front
+        is_plain = is_plain and ".." not in parts.netloc  # some clients leave out such dots
+        return bool(re.fullmatch(r"https?://[^/\s]\S*", text)) and bool(parts.hostname) and is_plain
     except ValueError:
         return False
 

@@ -141,6 +141,8 @@ def test_what_cannot_be_a_key_is_said_before_anything_is_sent(key: str) -> None:
         ({"base_url": "http://host/v1#word"}, "has a query or a fragment"),
         ({"base_url": "http://host/v1/chat/completions/"}, "ends in /chat/completions"),
         ({"base_url": "http://:80/v1"}, "is not an address"),
+        ({"base_url": "http://host:0080/v1"}, "is not an address"),
+        ({"base_url": "http://host.../v1"}, "is not an address"),
         ({"base_url": "http://host:port/v1"}, "is not an address"),
         ({"modle": "x"}, "'modle' is not a setting of a model. Fix: did you mean 'model'"),
         ({"colour": "x"}, "it may have preset, provider, model"),
