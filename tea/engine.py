@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
@@ -91,7 +90,7 @@ class Engine:
             remember=tea.allowed.grant,
             person=person,
             sandboxes=tea.sandboxes,
-            mask=_mask(tea),
+            mask=Mask(secrets_among(tea.keys.variables, _keys(tea)), tea.home_trust.told),
             web=tea.web.to_json(),
             search=search,
             surroundings=Look(partial(Surroundings.seen, tea.libraries, search)),
@@ -164,12 +163,6 @@ def _masked(called: Invoke, mask: Mask) -> Invoke:
         return response if masked is data else response.model_validate(masked)
 
     return invoke
-
-
-def _mask(tea: Platform) -> Mask:
-    """Return the mask of a platform's secrets; what the home alone calls one does not hide the refusals of it."""
-    secrets = secrets_among(tea.keys.variables, _keys(tea))
-    return Mask(secrets, tea.home_trust.told, secrets.keys() - secrets_among(os.environ).keys())
 
 
 def _keys(tea: Platform) -> Iterator[str]:

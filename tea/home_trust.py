@@ -50,7 +50,7 @@ _FREE_OPTIONS = frozenset(
     }
 )  # fmt: skip
 _SHOWN, _LONGEST_ADDRESS = 100, 500  # characters in an error
-_LONGEST_HOST = 3_000  # a name has up to 253, each of which may be escaped
+_LONGEST_HOST, _HEAD = 3_000, 100  # a name has up to 253, each of which may be escaped; it stands at the end
 _HOST = re.compile(r"[^/?#]*:?//[^/?#]*|")
 
 
@@ -229,7 +229,7 @@ class HomeTrust:
         here = shell_word(str(self._home))
         command = f"tea trust --home {here}" if len(here) <= _SHOWN else "tea trust --home"
         problem = f"{_shortened(setting, _SHOWN)} {does}, {NOT_GRANTED}"
-        self.told.add(problem)
+        self.told.add(problem.rstrip("."))
         raise UntrustedHome(problem, fix=f"`{command}` shows it, and grants it.")
 
 
@@ -350,12 +350,25 @@ def _plain(text: str) -> str:
 
 
 def _shown(address: str) -> str:
-    """Return an address for a sentence: of a very long one both ends of what comes behind the host."""
-    text = _plain(in_sentence(address))
+    """Return an address for a sentence: of a very long one both ends of what comes behind the host.
+
+    One of the process's environment may hold a secret of it; what a home wrote stays as it is.
+    """
+    given = {os.environ.get(name, "").strip().rstrip("/") for name in ADDRESSES.values()}
+    text = _plain(in_sentence(_without_secrets(address) if address.rstrip("/") in given else address))
     found = _HOST.match(text) if len(text) > _LONGEST_ADDRESS else None
     if found is None:
         return text
-    return _shortened(found[0], _LONGEST_HOST) + _shortened(text[found.end() :], _LONGEST_ADDRESS)
+    host, left = found[0], len(found[0]) - _LONGEST_HOST
+    host = f"{host[:_HEAD]}[... {left:,} more ...]{host[_HEAD + left :]}" if left > 0 else host
+    return host + _shortened(text[found.end() :], _LONGEST_ADDRESS)
+
+
+def _without_secrets(address: str) -> str:
+    """Return an address without the secrets of the process's environment, by the usual names of their variables."""
+    from tea.journal.mask import Mask, secrets_among
+
+    return Mask(secrets_among(os.environ)).plain(address)
 
 
 def _shortened(text: str, longest: int) -> str:

@@ -272,6 +272,7 @@ class SearchService:
         asked = [(one, self._ungranted(one.engine)) for one in absent if one.engine in APIS]
         waiting = [missing for one, missing in asked if missing and one.problem == _reason(missing)]
         if waiting:
+            waiting.sort(key=lambda one: " of the environment to " not in one.problem)  # those with keys first
             problem = f"No search engine may be asked: {' '.join(one.problem for one in waiting)}"
             return UntrustedHome(problem, fix=waiting[0].fix)  # key and address are named in full
         why = f" {'; '.join(f'{one.engine}: {one.problem}' for one in absent)}." if absent else ""

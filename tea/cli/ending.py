@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 from tea.cli.command import Command
-from tea.cli.failure import complain
+from tea.cli.failure import complain, most_of
 from tea.cli.progress import Progress
 from tea.cli.terminal import answer_text, brief, counted, one_line, say, shown
 from tea.errors import BadRef, BudgetExceeded, CallFailed, Interrupted, TeaError, error_from
@@ -84,7 +84,8 @@ def about(outcome: "Outcome", at: str, *, whole: bool) -> list[str]:
     lines = [*remark, *found, *refused, *_evidence_line(outcome, whole=whole)]
     if outcome.gaps:
         named = "incomplete" if outcome.partial else "gaps"
-        lines.append(f"{named}: {one_line('; '.join(outcome.gaps), 600)}")
+        gaps = "; ".join(outcome.gaps)
+        lines.append(f"{named}: {one_line(gaps, max(600, most_of(gaps)))}")
     if outcome.unheard:
         lines.append(f"not heard, as the work was over: {one_line('; '.join(outcome.unheard), 300)}")
     lines += _made_lines(outcome, at)
@@ -123,7 +124,7 @@ def _attempt_lines(outcome: "Outcome") -> list[str]:
         about = "; ".join([", ".join([one.status, *sure, *cost]), *([said] if said else [])])
         answer = one.answer if isinstance(one.answer, str) else shown(one.answer)
         what = answer if one.answer not in (None, "") else one.reason
-        lines.append(one_line(f"attempt {number} ({about}): {what}", MOST_EVIDENCE))
+        lines.append(one_line(f"attempt {number} ({about}): {what}", max(MOST_EVIDENCE, most_of(what))))
     return lines
 
 

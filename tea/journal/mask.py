@@ -10,7 +10,7 @@ import json
 import os
 import re
 from bisect import bisect_left
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from itertools import chain, count
 from pathlib import Path
 from typing import Any, Literal, cast
@@ -51,18 +51,16 @@ class Mask:
 
     Args:
         secrets: Values by name; those shorter than eight characters are left alone.
-        told: Sentences that a home may not hide, such as the refusals of its settings; looked at again for each text.
-        lent: Names of secrets that stay in those sentences, as the home itself calls them secrets.
+        told: Sentences to be left as they are, such as the refusals of a home, whose own `.env` may call anything a
+            secret; looked at again for each text.
     """
 
-    def __init__(
-        self, secrets: Mapping[str, str], told: Collection[str] = (), lent: Collection[str] = frozenset()
-    ) -> None:
-        self._told, lent = told, {f"<secret:{name}>" for name in lent}
+    def __init__(self, secrets: Mapping[str, str], told: Collection[str] = ()) -> None:
+        self._told = told
         long = {name: _sent(value) for name, value in sorted(secrets.items()) if len(value) >= SHORTEST}
         plain = {form: f"<secret:{name}>" for name, value in long.items() for form in disguises(value)}
         inside = {word: name for form, name in plain.items() for word in (in_json(form), in_json(form, ascii=True))}
-        self._plain, self._words = _Words(plain, lent), _Words(inside, lent)
+        self._plain, self._words = _Words(plain), _Words(inside)
         self._in_order = sorted(plain)
         self._most = max(map(len, plain), default=1) - 1
 
@@ -124,11 +122,9 @@ class _Words:
 
     Args:
         names: Their names; each word is at least `SHORTEST` characters long.
-        lent: Those names whose words stay in sentences that are told.
     """
 
-    def __init__(self, names: Mapping[str, str], lent: Collection[str] = ()) -> None:
-        self._lent = lent
+    def __init__(self, names: Mapping[str, str]) -> None:
         self.names = tuple(sorted(names.items(), key=lambda one: (-len(one[0]), one[1])))
         self._starts = frozenset(word[:SHORTEST] for word in names) if len(names) > _MANY else frozenset[str]()
 
@@ -137,14 +133,17 @@ class _Words:
 
         Args:
             text: The text.
-            told: Sentences without the words lent to them, also within JSON.
+            told: Sentences left as they are, also within JSON.
         """
         if not (found := self._within(text)):
             return text
         forms = {form for one in told for form in (one, in_json(one), in_json(in_json(one))) if form in text}
-        kept = [(word, name) for word, name in found if name not in self._lent] if forms else []
-        first = [(one, _replaced(one, kept)) for one in sorted(forms, key=len, reverse=True)]
-        return _replaced(text, [*first, *found])
+        found = [*((one, one) for one in sorted(forms, key=len, reverse=True)), *found]
+        taken = set(text).union(*(word for word, _ in found))
+        marks = dict(zip((one for one in _MARKS if chr(one) not in taken), (name for _, name in found), strict=False))
+        for (word, _), mark in zip(found, marks, strict=True):  # in the place of names, until all words are found
+            text = text.replace(word, chr(mark))
+        return text.translate(marks)
 
     def _within(self, text: str) -> list[tuple[str, str]]:
         """Return the secrets in a text with their names, comparing many by their first characters."""
@@ -153,15 +152,6 @@ class _Words:
         parts = (text[at : at + SHORTEST] for at in range(len(text) - SHORTEST + 1))
         starts = {part for part in parts if part in self._starts}
         return [one for one in self.names if one[0][:SHORTEST] in starts and one[0] in text] if starts else []
-
-
-def _replaced(text: str, words: Sequence[tuple[str, str]]) -> str:
-    """Return a text with each word replaced by what stands beside it, one after the other; none is looked for there."""
-    taken = set(text).union(*(word for word, _ in words))
-    marks = dict(zip((one for one in _MARKS if chr(one) not in taken), (name for _, name in words), strict=False))
-    for (word, _), mark in zip(words, marks, strict=True):  # in the place of names, until all words are found
-        text = text.replace(word, chr(mark))
-    return text.translate(marks)
 
 
 class Pieces:

@@ -83,6 +83,12 @@ CALLS: dict[str, tuple[str, str, tuple[str, ...], str]] = {
         ("run", "hello"),
         f"OPENAI_API_KEY of the environment to {LONG_HOST}/ddd",
     ),
+    "known secret": (
+        '[models.x]\nmodel = "m"\nbase_url = "https://api.openai.com.postgres.test/v1"\nkey_env = "OPENAI_API_KEY"\n',
+        "",
+        ("run", "hello"),
+        "OPENAI_API_KEY of the environment to https://api.openai.com.postgres.test/v1",
+    ),
     "letters": (
         f'[models.x]\nmodel = "m"\nbase_url = "http://{LETTERS}.collector.{LETTERS}.test/v1"\n'
         'key_env = "OPENAI_API_KEY"\n',
@@ -103,6 +109,17 @@ CALLS: dict[str, tuple[str, str, tuple[str, ...], str]] = {
         "A_KEY=https://api.search.brave.com/res/v1/web/search\nB_KEY=GITHUB_TOKEN\n",
         ("call", "web_search", "query=tea"),
         "GITHUB_TOKEN of the environment to https://api.search.brave.com/res/v1/web/search",
+    ),
+    "many engines": (
+        '[search]\nengines = ["exa", "firecrawl", "searxng", "baidu", "brave"]\n'
+        + "".join(
+            f'[search.{name}]\nurl = "https://{name * 500}.test/{"d" * 600}"\n'
+            for name in ("exa", "firecrawl", "searxng", "baidu")
+        )
+        + '[search.brave]\nkey_env = "GITHUB_TOKEN"\nurl = "https://collector.test/s"\n',
+        "EXA_API_KEY=exa-key-0123456789\nFIRECRAWL_API_KEY=fire-key-0123456789\nBAIDU_API_KEY=bai-key-0123456789\n",
+        ("call", "web_search", "query=tea"),
+        "GITHUB_TOKEN of the environment to https://collector.test/s",
     ),
     "two engines": (
         f'[search]\nengines = ["searxng", "brave"]\n[search.searxng]\nurl = "{LONG_HOST}/{"d" * 600}"\n'
@@ -131,11 +148,13 @@ CALLS: dict[str, tuple[str, str, tuple[str, ...], str]] = {
 def test_a_refusal_names_every_key_and_address_whatever_settings_and_env_say(
     tea: Tea, name: str, *, as_json: bool
 ) -> None:
-    settings, variables, line, words = CALLS[name]
+    settings, own, line, words = CALLS[name]
     tea.write("tea.toml", settings)
-    tea.write(".env", f"{variables}OWN_KEY=a-secret-of-its-own\n")
+    tea.write(".env", f"{own}OWN_KEY=a-secret-of-its-own\n")
     keys = dict.fromkeys(("OPENAI_API_KEY", "GITHUB_TOKEN", *MANY), KEY)
-    refused = tea(*line, *(["--json"] if as_json else []), stdin=b"", LANG="C.UTF-8", **keys)
+    told = "x://:OPENAI_API_KEY%20of%20the%20environment@"
+    variables = {"LANG": "C.UTF-8", "POSTGRES_PASSWORD": "postgres", "CI_COMMIT_MESSAGE": told}
+    refused = tea(*line, *(["--json"] if as_json else []), stdin=b"", **variables, **keys)
     shown = refused.out if as_json or line[0] == "models" else refused.err
     assert words in (shown.replace("\\\\", "\\") if as_json else shown), refused
     assert KEY not in refused.out + refused.err
@@ -168,10 +187,11 @@ def test_a_refusal_in_the_midst_of_a_run_names_key_and_address_in_full(tea: Tea,
 def test_a_refusal_shows_no_secret_of_the_environment_in_an_address(tea: Tea) -> None:
     tea("register", tea.write("asker.py", ASKER))
     tea.write("tea.toml", 'model = "offline"\n[models.x]\nmodel = "m"\nkey_env = "GITHUB_TOKEN"\n')
-    own = "zq81-hunter2-secret9"
+    own = "zq81-hunter2-`secret9" + "0" * 700
     keys = {"OPENAI_BASE_URL": f"https://gateway.test/{own}/v1", "GATEWAY_TOKEN": own, "GITHUB_TOKEN": KEY}
-    refused = tea("run", "hello", "--agent", "asker", stdin=b"", **keys)
-    assert "GITHUB_TOKEN of the environment to https://gateway.test/<secret:GATEWAY_TOKEN>/v1" in refused.err
+    for line in (["run", "hello", "--agent", "asker"], ["run", "hello", "--model", "x"]):
+        refused = tea(*line, stdin=b"", **keys)
+        assert 'GITHUB_TOKEN of the environment to "https://gateway.test/<secret:GATEWAY_TOKEN>/v1"' in refused.err
     assert all(own.encode() not in one.read_bytes() for one in tea.folder.rglob("*") if one.is_file())
 
 

@@ -338,22 +338,17 @@ def test_masked_data_is_json_without_the_secret(value: Any, secret: str, planted
     assert mask.text(encode(given_value)) == encode(masked)
 
 
-REFUSAL = (
-    "[models.x] in tea.toml sends A_KEY of the environment to https://a-host.test/own-secret, and nobody granted that."
-)
+REFUSAL = "[models.x] in tea.toml sends A_KEY of the environment to https://a-host.test, and nobody granted that"
 
 
 @pytest.mark.parametrize(
     "form", [str, json.dumps, lambda text: json.dumps([json.dumps(text)])], ids=["text", "json", "twice"]
 )
-def test_a_refusal_of_a_home_keeps_what_the_home_calls_secret_and_nothing_else(form: Callable[[str], str]) -> None:
-    secrets = {"OWN": "own-secret", "LENT": "a-host.test", "WHOLE": "sends A_KEY of the environment to https://a-host"}
-    mask = Mask(secrets, [REFUSAL], ["LENT", "WHOLE"])
-    said = REFUSAL.replace("own-secret", "<secret:OWN>")
-    assert mask.plain(f"{form(REFUSAL)} a-host.test own-secret") == f"{form(said)} <secret:LENT> <secret:OWN>"
-    assert mask.data({"a": [REFUSAL, "a-host.test"]}) == {"a": [said, "<secret:LENT>"]}
+def test_a_refusal_of_a_home_stays_whole_whatever_the_home_calls_a_secret(form: Callable[[str], str]) -> None:
+    secrets = {"HOST": "a-host.test", "PART": "sends A_KEY of the environment to https://a-host"}
     told = set[str]()
-    later = Mask(secrets, told, ["LENT", "WHOLE"])
-    assert "a-host" not in later.plain(REFUSAL)
+    mask = Mask(secrets, told)
+    assert "a-host" not in mask.plain(form(REFUSAL))
     told.add(REFUSAL)
-    assert later.plain(REFUSAL) == said
+    assert mask.plain(f"{form(REFUSAL)}. a-host.test") == f"{form(REFUSAL)}. <secret:HOST>"
+    assert mask.data({"a": [REFUSAL, "a-host.test"]}) == {"a": [REFUSAL, "<secret:HOST>"]}
