@@ -350,7 +350,7 @@ def _plain(text: str) -> str:
 
 
 def _shown(address: str) -> str:
-    """Return an address for a sentence: of a very long one both ends of what comes behind the host.
+    """Return an address for an error, with the host whole and the middle of a long path left out.
 
     One of the process's environment may hold a secret of it; what a home wrote stays as it is.
     """

@@ -82,7 +82,7 @@ def _as_address(text: str) -> str:
 
 
 def _within(text: str) -> Iterator[tuple[str, str]]:
-    """Yield each address as programs read it, and as it stands."""
+    """Yield the addresses in a text, each in its plain form and as written there."""
     whole = normalize("NFKC", text).translate(_DOTS)
     # What nobody sees, as a soft hyphen, parts no address for the programs that make links of texts.
     places = [at for at, one in enumerate(whole) if one.isspace() or not is_hidden(one)]
