@@ -5,7 +5,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, ClassVar, cast
 
-from tea import Agent, Context, Operated, Result, Task, operate
+from tea import Agent, Context, Operated, Result, Task, addresses_in, operate
 
 BY_ELEMENTS, BY_PIXELS = 5, 50
 MOST_STATE = 24_000
@@ -14,8 +14,6 @@ TOPICS = "browser homepage site webpage website"
 PIXELS = ("click_at", "drag")
 WRITTEN = {"fill": ("fields",), "type": ("text",), "select": ("option",)}  # arguments that are texts for a page
 INDEXES = ("index", "press")
-ADDRESS = re.compile(r"https?://[^\s<>\"'`]+", re.IGNORECASE)
-ENDS = ".,;:!?*_~"  # stand behind an address in a sentence
 TRUTHS = {"yes": True, "no": False}
 TRUE = ("accept_dialogs", "new_tab", "clear", "close", "links")  # arguments that are truths
 MONTHS = "january february march april may june july august september october november december"
@@ -87,8 +85,7 @@ class _Links:
 
 def _begins(text: str, state: dict[str, Any]) -> list[dict[str, Any]]:
     """Open the address of a task with a single one, if the page in front is blank."""
-    found = [one.rstrip(ENDS) for one in ADDRESS.findall(text.replace("](", " "))]
-    named = list(dict.fromkeys(one if "(" in one else one.rstrip(")]}" + ENDS) for one in found))
+    named = addresses_in(text)
     if len(named) != 1 or state["url"] != BLANK:
         return []
     return [{"action": "navigate", "arguments": {"url": named[0]}}]

@@ -25,6 +25,7 @@ if _typing.TYPE_CHECKING:
     from tea.errors import BudgetExceeded as BudgetExceeded
     from tea.errors import TeaError, ToolError
     from tea.extras import require_extra
+    from tea.loop.addresses import addresses_in as addresses_in
     from tea.loop.capability import has_searches as has_searches
     from tea.loop.follow import follow as follow
     from tea.loop.follow import steps_fault as steps_fault
@@ -90,6 +91,7 @@ __getattr__, __dir__ = _lazy_names(
         "tea.extras": "require_extra",
         "tea.journal.recorder": "Event",
         "tea.journal.tracer": "Tracer",
+        "tea.loop.addresses": "addresses_in",
         "tea.loop.capability": "has_searches",
         "tea.loop.follow": "follow steps_fault",
         "tea.loop.limits": "budget_share",

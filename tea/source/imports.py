@@ -13,9 +13,9 @@ VOCABULARY = words(
     """
     Agent Attempted BadOutput Budget BudgetExceeded Context DataPart Environment Evidence Fact Message Operated
     Result RootedFolder Said Sandbox SandboxService StaticEmbedder Task TeaError TextPart Texts ToolCall ToolError
-    action ask_for budget_share clipped consult conversation copied_name follow has_searches heads keep_picture
-    make_film merge_patch named_file nearest number_elements numbers_following open_resolved operate png_of
-    require_extra same show_files tool unified_diff work
+    action addresses_in ask_for budget_share clipped consult conversation copied_name follow has_searches heads
+    keep_picture make_film merge_patch named_file nearest number_elements numbers_following open_resolved operate
+    png_of require_extra same show_files tool unified_diff work
     """
 )
 
