@@ -85,7 +85,8 @@ class Researcher(Agent):
         if model["solver"]:
             return await _excerpts(ctx, task)
         research = await Research.begin(ctx, task, model)
-        if not ctx.searches and not task.files:
+        named = research.gathering.named(task.text)
+        if not (ctx.searches or task.files or named):
             await research.gathering.search(research.gathering.new([task.text]))  # for its error, which says what to do
             if research.gathering.problems:
                 return research.without_answer(_unsaid(research))
@@ -93,7 +94,7 @@ class Researcher(Agent):
             plan = await _planned(research)
             if plan.kind == "list":
                 return await enumerated(research, plan)
-            await _rounds(research, plan)
+            await _rounds(research, plan, named)
             return await _answered(research, plan)
         except BudgetExceeded as error:
             research.partial = error.problem
@@ -120,11 +121,14 @@ async def _planned(research: Research) -> Plan:
     return plan
 
 
-async def _rounds(research: Research, plan: Plan) -> None:
-    """Search, read and judge until the evidence is complete, nothing is left to look for, or three rounds are over."""
+async def _rounds(research: Research, plan: Plan, named: list[str]) -> None:
+    """Search, read and judge until the evidence is complete, nothing is left to look for, or three rounds are over.
+
+    Pages named by the task are read in the first round.
+    """
     gathering, texts = research.gathering, [one for one in research.task.files if not one.lower().endswith(PICTURES)]
     gathering.problems += await files(research.ctx, texts, plan.question, gathering.sources)
-    queries, wanted, number, repaired = plan.queries, list[str](), 0, False
+    queries, wanted, number, repaired = plan.queries, named, 0, False
     lost = list[dict[str, str]]()
     while number < ROUNDS:
         number += 1

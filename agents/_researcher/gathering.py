@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from tea import Context
+from tea import Context, addresses_in
 
 from .sources import Source, Sources, Words, normal, unframed
 from .together import together
@@ -15,6 +15,7 @@ MOST_WORDS = 400  # characters of a query
 OPENS, SCORE = 3, 0.4  # of the profile `balanced`, where a search says nothing of its profile
 KEPT = 2  # questions to models that are kept for judging and answering
 MOST_PROBLEM = 600
+MOST_NAMED = 5  # addresses in the words of a task
 MOST_WHOLE = 4_000  # characters of a local document that is taken as it stands
 
 _REFUSALS = re.compile(r"is not shown|status (?:401|403|407|429|451)\b")
@@ -48,6 +49,10 @@ class Gathering:
         asked = [one.casefold() for one in self.queries]
         cut = dict.fromkeys(" ".join(one.split())[:MOST_WORDS] for one in queries)
         return [one for one in cut if one and one.casefold() not in asked][:MOST_QUERIES]
+
+    def named(self, words: str) -> list[str]:
+        """Return the addresses in the words of a task, each of them a source from now on."""
+        return [self.sources.page(one).url for one in addresses_in(words)[:MOST_NAMED]]
 
     async def search(self, queries: Sequence[str], since: str = "") -> list[Source]:
         """Search for several queries at once in all engines and the corpus, and return the new results."""

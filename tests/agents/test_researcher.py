@@ -173,6 +173,26 @@ async def test_without_an_engine_one_error_says_what_to_do(tmp_path: Path) -> No
         assert model.asked() == {}
 
 
+@pytest.mark.parametrize("searches", [False, True])
+async def test_pages_named_by_the_task_are_read_first(tmp_path: Path, *, searches: bool) -> None:
+    model = Script(researcher=plan(), researcher_verdict=quoting(BUILT), researcher_answer=draft("1871"))
+    async with world(tmp_path, model, {} if searches else None) as (tea, made):
+        made.site.pages["/a"] = text(BUILT)
+        outcome = await tea.run(f"{QUESTION} See {made.site.url}/a, please.", agent="researcher")
+        assert (outcome.ok, outcome.answer) == (True, "1871"), outcome.reason
+        assert [one.source for one in outcome.evidence] == [f"{made.site.url}/a"]
+        assert bool(made.searches) is searches
+        assert (await tea.replay(outcome.run)).to_json() == outcome.to_json()
+
+
+async def test_a_page_named_by_the_task_that_cannot_be_read_is_told(tmp_path: Path) -> None:
+    model = Script(researcher=plan(), researcher_verdict=verdict(says="absent"))
+    async with world(tmp_path, model) as (tea, made):
+        outcome = await tea.run(f"{QUESTION} See {made.site.url}/none.", agent="researcher")
+        assert not outcome.ok
+        assert "404" in f"{outcome.reason} {outcome.gaps}"
+
+
 async def test_an_unreadable_verdict_stops_and_marks_the_result_partial(tmp_path: Path) -> None:
     def first(request: Any) -> Any:
         return quoting(BUILT, says="more", queries=["two"], missing=["the month"])(request)
