@@ -69,6 +69,7 @@ PROBLEMS = {
     "written": WRITTEN,
     "unrun": "{}. Run it, or say in the answer what did not run or did not pass.",
     "unchanged": "{}. Write it with a call, or say in the answer that it is as it was.",
+    "unopened": "{}. Open it, or say in the answer that it was not opened.",
     "expression": "{} is arithmetic, not its value.",
     "plan": "These items of the plan are open: {}.",
     "failed": "These parts failed: {}.",

@@ -448,11 +448,14 @@ class Ending:
         if "written" in self._returned:
             found = self._written.unknown(self._grounds().numbers)
             claims += [Evidence(source=name, doubt=unknown_words(numbers)) for name, numbers in found.items()]
-        open_work = self._undone(answer) if self._returned & {"unrun", "unchanged"} else {}
-        claims += [
-            Evidence(source=ANSWER, doubt=one) for name, one in open_work.items() if one and name in self._returned
-        ]
+        left = self._undone(answer) if self._asked & {"unrun", "unchanged", "unopened"} else {}
+        claims += [Evidence(source=ANSWER, doubt=one) for name, one in left.items() if one and name in self._asked]
         return (*insisted(evidence, self._insisted(answer, evidence)), *claims)
+
+    @property
+    def _asked(self) -> set[str]:
+        """The problems asked about; that nothing was read is one of pages as well."""
+        return self._returned | ({"unopened"} if "nothing" in self._returned else set())
 
     def _undone(self, answer: JsonValue) -> dict[str, str]:
         """Return the problems of an answer about undone work, by their names; none for a solver."""
@@ -552,7 +555,7 @@ class Ending:
             "plan": "; ".join(self._ledger.open_items),
             "failed": "; ".join(f"{short(text)!r}: {why.rstrip('.')}" for text, why in self._parts.failed.items()),
         }
-        new = {name: text for name, text in asked.items() if text and name not in self._returned}
+        new = {name: text for name, text in asked.items() if text and name not in self._asked}
         if warned := self._warned(None if new else answer):
             new["warning"] = warned
         self._raised |= {one.doubt for one in evidence if one.doubt} if new.keys() & {"evidence", "parts"} else set()

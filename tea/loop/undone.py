@@ -1,4 +1,4 @@
-"""Undone work: claims of an answer about runs, tests and files without any call behind them."""
+"""Undone work: claims of an answer about runs, tests, files and pages without any call behind them."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable
 
 from tea.loop.observation import Observation
 from tea.loop.unchanged import unchanged
+from tea.loop.unopened import unopened
 from tea.loop.unrun import unrun
 from tea.loop.written import Functions
 from tea.types import JsonValue, Task
@@ -19,7 +20,7 @@ def undone(
     words: str,
     shown: Iterable[str],
 ) -> dict[str, str]:
-    """Return the problems of an answer about code never run and files never changed, by their names.
+    """Return the problems of an answer about unrun code, unchanged files and unopened pages, by their names.
 
     Args:
         results: What calls gave, in their order.
@@ -33,4 +34,5 @@ def undone(
     return {
         "unrun": unrun(results, functions, answer, words, task.files, shown),
         "unchanged": unchanged(results, functions, answer, words, task.files),
+        "unopened": unopened(results, functions, answer, task, words),
     }

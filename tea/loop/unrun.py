@@ -107,7 +107,7 @@ def unrun(
     says_run = _SAYS_RUN.search(said) is not None
     tells = _tells_of_tests(said, task, files)
     claims = says_run or tells or _SAYS_PASSED.search(said) is not None
-    failed = last is not None and _has_failed(last) and (claims or bool(before | since))
+    failed = last is not None and has_failed(last) and (claims or bool(before | since))
     if failed and (since or not _SAYS_FAILED.search(_NONE_FAILED.sub(" ", said))):
         return _LAST_FAILED
     if last is not None and before & since:
@@ -143,7 +143,7 @@ def _code(outcome: Observation, given: JsonObject) -> set[str]:
     return {str(one.get("name")) for one in found if one.get("type") == "code"}
 
 
-def _has_failed(outcome: Observation) -> bool:
+def has_failed(outcome: Observation) -> bool:
     """Return whether a run failed: with an error, an exit code, an exception, or failed tests in its output."""
     value: Mapping[str, Any] = cast("Mapping[str, Any]", outcome.value) if isinstance(outcome.value, Mapping) else {}
     if not outcome.ok or "sandbox" not in value:
