@@ -32,15 +32,40 @@ _SAVES = re.compile(
     r"|escrib|guard)\w*",
     re.IGNORECASE,
 )
-_CHANGES = re.compile(  # verbs that order, of adding, of taking away, and of all else
-    r"(?:\A\W*|[,:] |\b(?:and|bitte|now|please|shall|should|then|und|you|(?<!how )to) )"
-    r"(?:(?P<more>add|append|insert|put|erg\u00e4nze|f\u00fcge|h\u00e4nge|schreibe?)|(?P<less>delete|drop|remove|entferne|l\u00f6sche)"
-    r"|change|correct|debug|edit|fix|mend|modify|refactor|rename|repair|replace|rewrite|update"
+_QUOTED = re.compile(
+    r"\"[^\"\n]{1,500}\"|\u201c[^\u201d\n]{1,500}\u201d|\u201e[^\u201c\u201d\n]{1,500}[\u201c\u201d]"
+    r"|\u00ab[^\u00bb\n]{1,500}\u00bb|`[^`\n]{1,500}`|(?<!\w)'[^'\n]{1,500}'(?!\w)"
+)
+_WHOLE_SENTENCE = re.compile(r"(?<=[!?;])\s|(?<=[^\d\s]\.)\s|\n")  # with its mark; `5. Lind` is one
+_CHANGES = re.compile(  # verbs that order, of adding, of taking away, of what may be kept elsewhere, and of all else
+    r"(?:\A\W*|[,:.] |\b(?:also|and|bitte|now|please|then|und|(?:can|could|will|would) you"
+    r"|(?P<mild>shall|should|you|(?<!how )to)) )"
+    r"(?:(?P<more>add|append|insert|put|erg\u00e4nze|f\u00fcge|h\u00e4nge|schreibe?)"
+    r"|(?P<less>delete|drop(?! in\b)|remove|entferne|l\u00f6sche)"
+    r"|(?P<kept>clean|format|normali[sz]e|order|re(?:format|order)|round|sort|trim|ordne|sortiere)"
+    r"|correct(?= (?:an?|all|any|both|each|every|it|its|that|the|them|this|these|those)\b| \w+\.\w)"
+    r"|(?:change|edit|fix|repair|update)(?! (?:between|by|for|from|in|of|on|since|to)\b)"
+    r"|debug|mend|modify|overwrite|refactor|rename|replace|rewrite"
     r"|\u00e4ndere|behebe|ersetze|korrigiere|repariere)\b(?! up\b)",
+    re.IGNORECASE,
+)
+_ITSELF = re.compile(
+    r"\b(?:directly|in place|in (?:that|the(?: same)?|this) file|itself|overwrit\w+|direkt|selbst)\b", re.IGNORECASE
+)
+_ADDED = re.compile(  # what is added to a text, as opposed to numbers added up
+    r"(?: the(?: following)?)? (?:[\"'`]|(?:another|an?|comments?|columns?|docstrings?|entr(?:y|ies)|fields?|functions?"
+    r"|header|headings?|items?|lines?|links?|notes?|one|paragraphs?|records?|rows?|sections?|sentences?|tests?|titles?"
+    r"|type hints|words?|eine?n?|zeilen?)\b)",
+    re.IGNORECASE,
+)
+_ASKS = re.compile(
+    r"\b(?:answer|average|calculate|compare|compute|count|give|how|list|many|plot|print|report|return|say|show|sum|tell"
+    r"|wh(?:at|en|ere|ich|ose|om?|y)|berechne|nenne|sag|welche\w?|wie|was)\b",
     re.IGNORECASE,
 )
 _PLACE = r"(?:above|at|below|in|inside|into|onto|to|(?:beginning|bottom|end|head|start|top) of|an|ende (?:von|der)|zu)"
 _INTO = re.compile(rf"\b{_PLACE} (?:(?:the|der|die) )?(?:(?:file|table|datei|tabelle) )?[\"'`]?\Z", re.IGNORECASE)
+_TO = re.compile(r"\b(?:into|onto|to|zu|end of|top of) (?:(?:the|der|die) )?(?:\w+ )?[\"'`]?\Z", re.IGNORECASE)
 _ONLY_USED = re.compile(r"\b(?:as in|by|like|per|see|using|with|mit) (?:(?:the|der) )?[\"'`]?\Z", re.IGNORECASE)
 _TABLES = (
     ".csv",
@@ -52,6 +77,9 @@ _TABLES = (
     ".xls",
     ".xlsx",
 )  # rows of these are left out to count
+OF_CODE = frozenset(
+    (".c", ".cpp", ".go", ".ipynb", ".java", ".js", ".php", ".pl", ".py", ".r", ".rb", ".rs", ".sh", ".ts")
+)
 _SIGN = re.compile(
     r"\b(?:(?P<out>to|into|as|named|called|in|nach|als|namens|comme|dans|como|en)"
     r"|(?P<given>from|of|read\w*|open\w*|load\w*|using|with|by|between|and|aus|von|mit|und|de|du|avec|con|desde))\b",
@@ -168,25 +196,55 @@ def to_be_changed(text: str, given: Collection[str]) -> set[str]:
     """Return the names of given files to be changed, as opposed to read.
 
     A name is one of them as the first one behind an order to change something, as in `fix the bug in cart.py`; behind
-    one to add something it follows a word of place.
+    one to add something it follows a word of place. A table is left alone by an order to leave rows out of a count, and
+    a file by one to sort it, unless that is to happen in the file itself.
 
     Args:
         text: The task.
         given: The names of its files.
     """
-    found, own = set[str](), {PurePath(one).name for one in given}
-    for sentence in _SENTENCE.split(_ADDRESS.sub(" ", text)):
+    return {name for name, _ in _changes(text, given)}
+
+
+def ordered_changes(text: str, given: Collection[str]) -> set[str]:
+    """Return the names of given files whose change is ordered beyond doubt.
+
+    A question orders nothing, nor does a wish to know what a table or a text would give after a change.
+
+    Args:
+        text: The task.
+        given: The names of its files.
+    """
+    return {name for name, is_ordered in _changes(text, given) if is_ordered}
+
+
+def without_quotes(text: str) -> str:
+    """Return a text without what it quotes of several words, such as a line to be added."""
+    return _QUOTED.sub(lambda found: '""' if " " in found[0].strip("\"'`") else found[0], text)
+
+
+def _changes(text: str, given: Collection[str]) -> Iterator[tuple[str, bool]]:
+    """Yield the given files to be changed, each with whether that is ordered beyond doubt."""
+    own, plain = {PurePath(one).name for one in given}, without_quotes(_ADDRESS.sub(" ", text))
+    asks = _ASKS.search(plain) is not None
+    for sentence in _WHOLE_SENTENCE.split(plain):
         names = list(_files(sentence))
         for order in _CHANGES.finditer(sentence):
+            if order["kept"] and not _ITSELF.search(sentence):
+                continue
             signs = ((one, sentence[order.end() : one.start()]) for one in names if one.start() >= order.end())
             is_added = order["more"] is not None
-            fits = (
-                one for one, before in signs if (_INTO.search(before) if is_added else not _ONLY_USED.search(before))
-            )
-            name = next((one[0] for one in fits), "")
-            if name in own and not (order["less"] and PurePath(name).suffix.casefold() in _TABLES):
-                found.add(name)
-    return found
+            fits = (one for one in signs if (_INTO.search(one[1]) if is_added else not _ONLY_USED.search(one[1])))
+            found, before = next(fits, (None, ""))
+            if found is None or (name := found[0]) not in own:
+                continue
+            ending = PurePath(name).suffix.casefold()
+            only_asks = asks and (ending in _TABLES or not (is_added or ending in OF_CODE))
+            if order["less"] and only_asks and ending in _TABLES:
+                continue
+            is_asked = sentence.rstrip().endswith("?") and " you " not in order[0]
+            adds_up = is_added and not _ADDED.match(before) and not _TO.search(before)
+            yield name, not (only_asks or is_asked or adds_up or order["mild"])
 
 
 def _files(text: str) -> Iterator[re.Match[str]]:

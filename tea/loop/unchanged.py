@@ -1,4 +1,4 @@
-"""Unchanged files: given by a task to be changed, said to be so, and never written."""
+"""Unchanged files: given by a task to be changed, ordered or said to be so, and never written."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Mapping
 from pathlib import PurePath
 from typing import Any, cast
 
-from tea.loop.naming import file_names, to_be_changed, to_be_written
+from tea.loop.naming import file_names, ordered_changes, to_be_changed, to_be_written, without_quotes
 from tea.loop.observation import Observation
 from tea.loop.written import Functions
 from tea.types import JsonValue, as_text
@@ -34,18 +34,27 @@ _ONLY_MEANT = re.compile(
     re.IGNORECASE,
 )
 _SAYS_UNCHANGED = re.compile(
-    r"\b(?:un(?:altered|changed|modified|touched|ver\u00e4ndert)|read-only|as (?:it|they) (?:was|were)"
+    r"\b(?:un(?:altered|changed|modified|touched|ver\u00e4ndert)|read-only|as (?:it|they) (?:are|is|was|were)"
     r"|(?:not|n['\u2019]t|nicht)(?: \w+)? (?:changed|modified|saved|written|ge\u00e4ndert|geschrieben))\b",
+    re.IGNORECASE,
+)
+_SAYS_UNDONE = re.compile(  # or that there was nothing to do
+    r"\b(?:already|bereits|cannot|could not|failed|keine?n?|nothing|propos\w+|recommend\w*|suggest\w*|unable)\b"
+    r"|\b(?:could|has to|must|needs? to|ought to|should|would|m\u00fcsste\w*|sollte\w*)(?: \w+)? (?:be|sein|werden)\b"
+    r"|\b(?:are|has|have|is|was|were) no\b|\bno (?:change|need)"
+    r"|\b(?:not|n['\u2019]t)(?: (?:be|been))?"
+    r" (?:added|contain|done|exist|find|have|hold|made|needed|possible|required)\b",
     re.IGNORECASE,
 )
 _SENTENCE = re.compile(r"[.!?;]\s|\n")
 _UNCHANGED = "The answer says that {name} was changed, but nothing has written it"
+_ORDERED = "The task orders a change of {name}, but nothing has written it"
 
 
 def unchanged(
     results: Iterable[Observation], functions: Functions, answer: JsonValue, task: str, files: Collection[str]
 ) -> str:
-    """Return the problem of an answer about a changed file without a call to change it, empty without one.
+    """Return the problem of a file said, or ordered, to be changed without a call to change it, empty without one.
 
     Code finds the files of a task read-only; only calls of the workspace and other agents can change them.
 
@@ -56,15 +65,19 @@ def unchanged(
         task: The task in words.
         files: Its files.
     """
-    said, wanted = as_text(answer), {PurePath(one).name for one in to_be_changed(task, files)}
-    named = {PurePath(one).name for one in file_names(said)}
-    if not wanted & named or to_be_written(task) - wanted or not _says_changed(said):
+    said, wanted = as_text(answer), to_be_changed(task, files)
+    if not wanted or to_be_written(without_quotes(task)) - wanted:
         return ""
+    named = {PurePath(one).name for one in file_names(said)}
+    claimed = wanted & named if _says_changed(said) else set[str]()
+    left_alone = _SAYS_UNCHANGED.search(said) or _SAYS_UNDONE.search(said)
+    due = set[str]() if left_alone else ordered_changes(task, files)
     changes = [_changes(one, functions) for one in results if one.ok and not functions.reads(one.name)]
     known = "\n".join(one for one in changes if one is not None)
-    instead = any(name in known for name in named - wanted)
-    left = [name for name in sorted(wanted & named) if name not in known]
-    return "" if instead or None in changes or not left else _UNCHANGED.format(name=left[0])
+    if None in changes or any(name in known for name in named - wanted):
+        return ""
+    left = [name for name in sorted(claimed or due) if name not in known]
+    return (_UNCHANGED if claimed else _ORDERED).format(name=left[0]) if left else ""
 
 
 def _says_changed(said: str) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Mapping
 from pathlib import PurePath
 from typing import Any, cast
 
-from tea.loop.naming import file_names
+from tea.loop.naming import OF_CODE, file_names
 from tea.loop.observation import Observation
 from tea.loop.written import Functions
 from tea.types import JsonObject, JsonValue, as_text
@@ -21,9 +21,6 @@ _FAILED = re.compile(
 )
 _PRINTS_CODE = re.compile(r"print\([^\n]{0,300}returncode|returncode\)*\s*\Z|echo\b[^\n]{0,80}\$\?")
 _CODE_ALONE = re.compile(r"^(?:(?:exit|rc|return)\W?(?:code)?\W{0,3})?(-?\d{1,3})$", re.MULTILINE | re.IGNORECASE)
-_OF_CODE = frozenset(
-    (".c", ".cpp", ".go", ".ipynb", ".java", ".js", ".php", ".pl", ".py", ".r", ".rb", ".rs", ".sh", ".ts")
-)
 _ASKS_RUN = re.compile(
     r"(?<!how to )(?<!do i )(?<!can i )\b(?:execute|run)\b"
     r"|\b(?:do|does|did|if|whether)\b[^.!?\n]{0,80}\b(?:fail|pass|succe|work)",
@@ -122,7 +119,7 @@ def unrun(
 def _tells_of_tests(said: str, task: str, files: Iterable[str]) -> bool:
     """Return whether words tell how tests ended, for a task about code; that of anything only if asked to run it."""
     names = {PurePath(one).suffix.casefold() for one in (*files, *file_names(task))}
-    if not names & _OF_CODE:
+    if not names & OF_CODE:
         return False
     told = _SAYS_HOW if _ASKS_RUN.search(_IN_NAME.sub("_", task)) else _SAYS_TESTED
     text = _IN_NAME.sub("_", said)

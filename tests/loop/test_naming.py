@@ -3,7 +3,7 @@
 import pytest
 
 from tea.loop.capability import Capability
-from tea.loop.naming import plain_names, to_be_changed, to_be_written
+from tea.loop.naming import ordered_changes, plain_names, to_be_changed, to_be_written
 from tea.loop.offer import is_called_for
 from tea.types import Task
 
@@ -91,6 +91,17 @@ GIVEN = ("cart.py", "test_cart.py", "minutes.txt", "sales.csv", "new.csv")
         ("Explain how to fix cart.py.", set[str]()),
         ("Is there an update of minutes.txt?", set[str]()),
         ("Fix other.py.", set[str]()),
+        ('Add the line "5. Mette \u00c5s leaves. All agree." at the end of the list in minutes.txt.', {"minutes.txt"}),
+        ("Add the line 5. Mette leaves the committee at the end of minutes.txt.", {"minutes.txt"}),
+        ("Sort sales.csv by area, largest first, in the file itself.", {"sales.csv"}),
+        ("Sort sales.csv by area, largest first.", set[str]()),
+        ("Remove the Total row from sales.csv.", {"sales.csv"}),
+        ("Remove the Total row from sales.csv. What is the sum?", set[str]()),
+        ("Update the discount in cart.py so that it takes a percentage.", {"cart.py"}),
+        ("Could you fix the bug in cart.py?", {"cart.py"}),
+        ("List the price and change in sales.csv for each shop.", set[str]()),
+        ("Correct answers in sales.csv are marked; count them.", set[str]()),
+        ("Count the wrong and correct answers in sales.csv.", set[str]()),
     ],
 )
 def test_a_file_to_be_changed_is_told_from_one_to_be_read(task: str, names: set[str]) -> None:
@@ -98,10 +109,38 @@ def test_a_file_to_be_changed_is_told_from_one_to_be_read(task: str, names: set[
 
 
 @pytest.mark.parametrize(
+    ("task", "names"),
+    [
+        ("Fix cart.py so that test_cart.py passes.", {"cart.py"}),
+        ("Fix cart.py, and tell what was wrong.", {"cart.py"}),
+        ("Could you fix the bug in cart.py?", {"cart.py"}),
+        ("Please add the rows of new.csv to sales.csv.", {"sales.csv"}),
+        ("Add a row for the shop Bod\u00f8 (Liv Lie, since 2022, 700 m2) to sales.csv.", {"sales.csv"}),
+        ("Add the line 'Next walk: 2 July' in minutes.txt.", {"minutes.txt"}),
+        ("Sort sales.csv by area, largest first, in the file itself.", {"sales.csv"}),
+        ("Remove the Total row from sales.csv.", {"sales.csv"}),
+        ("Replace Lamp by Lantern in minutes.txt.", {"minutes.txt"}),
+        ("Replace Lamp by Lantern in sales.csv and tell how many were replaced.", set[str]()),
+        ("Remove the stop words from minutes.txt and count the rest.", set[str]()),
+        ("Add the amounts in sales.csv.", set[str]()),
+        ("Add the numbers in minutes.txt.", set[str]()),
+        ("Which line should change in cart.py?", set[str]()),
+        ("How hard is it to fix cart.py?", set[str]()),
+        ("What did we add, and change, in minutes.txt?", set[str]()),
+    ],
+)
+def test_an_order_to_change_a_file_is_told_from_a_wish_to_know(task: str, names: set[str]) -> None:
+    assert ordered_changes(task, GIVEN) == names
+
+
+@pytest.mark.parametrize(
     ("task", "offered"),
     [
         ("Fix the bug in cart.py.", {"workspace_write"}),
         ("Add a line at the end of minutes.txt.", {"workspace_write"}),
+        ('Add the line "5. Mette leaves." at the end of the list in minutes.txt.', {"workspace_write"}),
+        ("Sort sales.csv by area in the file itself.", {"workspace_write"}),
+        ("Remove the Total row from sales.csv.", {"workspace_write"}),
         ("What does cart.py do?", set[str]()),
     ],
 )

@@ -74,6 +74,51 @@ def test_a_file_said_to_be_changed_is_to_be_written(
     assert unchanged(results, Names(), answer, task, FILES) == problem
 
 
+FAILED = call("shell_python", {"text": "STDERR:\nOSError: [Errno 30] Read-only file system", "sandbox": "bubblewrap"})
+REFUSED = call("workspace_write", None, False, name="minutes.txt", text="x")
+FIFTH, ROW = (
+    'Add the line "5. Mette leaves." to the list in minutes.txt.',
+    "Add a row for the shop Bod\u00f8 to sales.csv.",
+)
+LESS, SORT = "Remove the Total row from sales.csv.", "Sort sales.csv by area in the file itself."
+PERCENT = "Update the discount in cart.py so that it takes a percentage."
+
+
+@pytest.mark.parametrize(
+    ("task", "answer", "results", "name"),
+    [
+        (FIFTH, "minutes.txt now ends its list with item 5.", [], "minutes.txt"),
+        (FIFTH, "It stands after item 4.", [], "minutes.txt"),
+        (FIFTH, "The line is in minutes.txt, after item 4.", [FAILED], "minutes.txt"),
+        (FIFTH, "The line is in minutes.txt, after item 4.", [REFUSED], "minutes.txt"),
+        (ROW, "The row Bod\u00f8;Liv Lie;2022;700 is the last one.", [], "sales.csv"),
+        (SORT, "Sorted: Oslo, Bergen, Molde", [RAN], "sales.csv"),
+        (PERCENT, "The discount in cart.py takes a percentage.", [], "cart.py"),
+        (LESS, "Done. The Total row is gone.", [RAN], "sales.csv"),
+        (FIX, "Here is the code:\n```python\ntotal = price * count\n```", [], "cart.py"),
+        (PERCENT, "The discount takes a percentage.", [WROTE], ""),
+        (PERCENT, "The discount takes a percentage.", [call("coder", {"answer": "so it does"})], ""),
+        (LESS, "The Total row is left out in lanterns.csv.", [MADE], ""),
+        (LESS, "There is no Total row in sales.csv.", [RAN], ""),
+        (LESS, "sales.csv was left as it is: its last row is a shop.", [RAN], ""),
+        (SORT, "It is already sorted so.", [RAN], ""),
+        (SORT, "The file could not be written, so it stands in the order it had.", [FAILED], ""),
+        (FIX, "The `+` in line 3 needs to be `*`.", [], ""),
+        (FIX, "cart.py has no bug: the test is wrong.", [], ""),
+        (FIX, "I recommend `*` in line 3.", [], ""),
+        (FIX, "The test was wrong; test_cart.py is corrected.", [call("workspace_write", name="test_cart.py")], ""),
+        ("Which row would you remove from sales.csv?", "The last one.", [RAN], ""),
+        (SWAP, "45", [RAN], ""),
+    ],
+)
+def test_a_file_ordered_to_be_changed_is_to_be_written(
+    task: str, answer: str, results: list[Observation], name: str
+) -> None:
+    problem = unchanged(results, Names(), answer, task, FILES)
+    assert name in problem
+    assert ("nothing has written it" in problem) is bool(name)
+
+
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def stage() -> AsyncIterator[Stage]:
     async with Stage.open() as stage:
@@ -82,17 +127,22 @@ async def stage() -> AsyncIterator[Stage]:
 
 @pytest.mark.asyncio(loop_scope="module")
 @pytest.mark.parametrize(
-    "end", [step(done("The line was added to minutes.txt.")), "The line was added to minutes.txt."]
+    ("end", "doubt"),
+    [
+        (step(done("The line was added to minutes.txt.")), "The answer says that minutes.txt was changed"),
+        ("The line was added to minutes.txt.", "The answer says that minutes.txt was changed"),
+        (step(done("It is the last one.")), "The task orders a change of minutes.txt"),
+    ],
 )
 async def test_a_change_that_nothing_made_is_asked_about_once_and_then_doubted(
-    stage: Stage, tmp_path: Path, end: Any
+    stage: Stage, tmp_path: Path, end: Any, doubt: str
 ) -> None:
     (minutes := tmp_path / "minutes.txt").write_text("Minutes of May\n")
     holds = step(done("The answer holds."))
     outcome, model = await stage.play(end, holds, holds, task=ADD, files=[str(minutes)])
     asked = [told(one).count("nothing has written it") for one in model.requests]
-    assert (outcome.answer, max(asked)) == ("The line was added to minutes.txt.", 1)
-    assert [one for one in outcome.evidence if "minutes.txt was changed" in one.doubt]
+    assert (max(asked), len(model.requests)) == (1, 2)
+    assert [one for one in outcome.evidence if one.doubt.startswith(doubt)]
 
 
 @pytest.mark.asyncio(loop_scope="module")
