@@ -23,8 +23,9 @@ from tea.evaluate.scorers.choice import letter_of
 from tea.loop.checks import stands_in
 from tea.loop.delegated_files import with_files
 from tea.loop.form import formed, read_as
-from tea.loop.naming import file_names, to_be_written
+from tea.loop.naming import file_names, to_be_changed, to_be_written
 from tea.loop.revision import confirms
+from tea.loop.unopened import to_be_opened
 from tea.models.context_length import exceeds, limit_in
 from tea.models.written_calls import attempted, calls_in, object_in
 from tea.models.written_json import read_json
@@ -102,6 +103,8 @@ DOORS: dict[str, Callable[[str], object]] = {
     "a text that is quoted": lambda text: stands_in("words ... 1 | that; are not there", text),
     "a draft": numbered,
     "files named in a task": lambda text: (file_names(text), to_be_written(text)),
+    "files to be changed": lambda text: to_be_changed(f"{text}{'fix a.csv, ' * 2000}{'add a.csv, ' * 2000}", ["b.csv"]),
+    "pages named in a task": lambda text: to_be_opened(text * 2),
     "words for a person": lambda text: (clean(text), one_line(text, 200)),
     "words in a document": prose,
     "words that are sought": terms,

@@ -24,6 +24,7 @@ _HABITS = {  # names of functions in other libraries, without marks between thei
 }
 _KINDS = ("agent", "environment", "tool")
 _CALLS = ("call", "invoke", "run")  # what is called of a component in code
+_NEAR, _MOST_NAMES = 80, 20  # characters before a name, and names behind an order
 _FILE = re.compile(r"[\w-]++(\.[A-Za-z][A-Za-z0-9]{1,4}\b)?")  # also of a word without an ending, read once so
 _ADDRESS = re.compile(r"\b(?:https?://|www\.)\S+", re.IGNORECASE)
 _SENTENCE = re.compile(r"[.!?;]\s|\n")
@@ -228,12 +229,15 @@ def _changes(text: str, given: Collection[str]) -> Iterator[tuple[str, bool]]:
     own, plain = {PurePath(one).name for one in given}, without_quotes(_ADDRESS.sub(" ", text))
     asks = _ASKS.search(plain) is not None
     for sentence in _WHOLE_SENTENCE.split(plain):
-        names = list(_files(sentence))
+        names, itself = list(_files(sentence)), _ITSELF.search(sentence) is not None
+        starts, is_question = [one.start() for one in names], sentence.rstrip().endswith("?")
         for order in _CHANGES.finditer(sentence):
-            if order["kept"] and not _ITSELF.search(sentence):
+            if order["kept"] and not itself:
                 continue
-            signs = ((one, sentence[order.end() : one.start()]) for one in names if one.start() >= order.end())
-            is_added = order["more"] is not None
+            at, end, is_added = bisect(starts, order.end()), order.end(), order["more"] is not None
+            signs = (
+                (one, sentence[max(end, one.start() - _NEAR) : one.start()]) for one in names[at : at + _MOST_NAMES]
+            )
             fits = (one for one in signs if (_INTO.search(one[1]) if is_added else not _ONLY_USED.search(one[1])))
             found, before = next(fits, (None, ""))
             if found is None or (name := found[0]) not in own:
@@ -242,8 +246,8 @@ def _changes(text: str, given: Collection[str]) -> Iterator[tuple[str, bool]]:
             only_asks = asks and (ending in _TABLES or not (is_added or ending in OF_CODE))
             if order["less"] and only_asks and ending in _TABLES:
                 continue
-            is_asked = sentence.rstrip().endswith("?") and " you " not in order[0]
-            adds_up = is_added and not _ADDED.match(before) and not _TO.search(before)
+            is_asked = is_question and " you " not in order[0]
+            adds_up = is_added and not _ADDED.match(sentence, end) and not _TO.search(before)
             yield name, not (only_asks or is_asked or adds_up or order["mild"])
 
 
