@@ -448,7 +448,7 @@ class Ending:
         if "written" in self._returned:
             found = self._written.unknown(self._grounds().numbers)
             claims += [Evidence(source=name, doubt=unknown_words(numbers)) for name, numbers in found.items()]
-        left = self._undone(answer) if self._asked & {"unrun", "unchanged", "unopened"} else {}
+        left = self._undone(answer)
         claims += [Evidence(source=ANSWER, doubt=one) for name, one in left.items() if one and name in self._asked]
         return (*insisted(evidence, self._insisted(answer, evidence)), *claims)
 

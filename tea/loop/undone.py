@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable
 from tea.loop.observation import Observation
 from tea.loop.unchanged import unchanged
 from tea.loop.unopened import unopened
-from tea.loop.unrun import unrun
+from tea.loop.unrun import LAST_FAILED, unrun
 from tea.loop.written import Functions
 from tea.types import JsonValue, Task
 
@@ -31,8 +31,9 @@ def undone(
         shown: What was shown beside the results.
     """
     shown = [*shown, *(one.text for one in task.history)]
+    of_code = unrun(results, functions, answer, words, task.files, shown)
     return {
-        "unrun": unrun(results, functions, answer, words, task.files, shown),
+        "failing" if of_code == LAST_FAILED else "unrun": of_code,
         "unchanged": unchanged(results, functions, answer, words, task.files),
         "unopened": unopened(results, functions, answer, task, words),
     }

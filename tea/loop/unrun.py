@@ -31,11 +31,15 @@ _TESTED = r"(?:tests?|suite|unittests?)\b[^.!?;\n]{0,40}\bpass(?:ed|es)?"
 _TOLD = r"(?:all|both|it|none|tests?|they|\d+)\b[^.!?;\n]{0,40}\b(?:fail(?:ed|s)?|pass(?:ed|es)?)"
 _SAYS_TESTED, _SAYS_HOW = (re.compile(rf"\b{one}{_NO_OBJECT}", re.IGNORECASE) for one in (_TESTED, _TOLD))
 _SUPPOSED = re.compile(
-    r"\b(?:if|once|when)\b[^;]{0,80}\Z|\b(?:can|could|ensures?|expected|makes?|making|may|might|must|ought|should"
-    r"|(?:so|such) that|until|whether|will|would)\b[^,;]{0,60}\Z",
+    r"\b(?:if|once|when)\b[^;]{0,80}\Z|\b(?:can(?! (?:confirm|report|say|see|tell)\b)|could|ensures?|expected|makes?"
+    r"|making|may|might|must|ought|should|(?:so|such) that|until|whether|will|would)\b[^,;]{0,60}\Z",
     re.IGNORECASE,
 )
 _RESULTS = re.compile(r"\b(?:failed|failures|passed|OK)\b|\bRan \d+ tests?\b|\btests? pass")
+_RUNS_TESTS = re.compile(
+    r"\b(?:cargo|go|make|npm) \w*test|\b(?:nose\w*|pytest|tox|unittest)\b|\btest_\w+|_test\b", re.IGNORECASE
+)
+_NO_RUNNER = re.compile(r"No module named ['\"]?(?:nose\w*|pytest|tox)\b")
 _CLAUSE = 100  # characters
 _IN_NAME = re.compile(r"\.(?=\w)")
 _THINGS = r"(?:code|commands?|files?|it|program|scripts?|suite|tests?|unit ?tests?|them)"
@@ -61,7 +65,7 @@ _SAYS_FAILED = re.compile(
     r"|\bscheiter\w*|\b\u00e9chou\w*|\bfalla\w*",
     re.IGNORECASE,
 )
-_LAST_FAILED = "The last run of code failed, and nothing has run since."
+LAST_FAILED = "The last run of code failed, and nothing has run since."
 _CHANGED = "{} changed after the last run of code, so nothing shows what it does now."
 _NO_RUN = "The answer says that something was run, but {}."
 _UNTESTED = "The answer says what passes or fails, but nothing was run."
@@ -79,7 +83,8 @@ def unrun(
     """Return the problem of an answer about code not shown to run, empty without one.
 
     A run is any call but those that read or that write files of the workspace. Code counts as changed if it was written
-    before the last run and after it.
+    before the last run and after it. A claim about tests is one about their last run, not about what ran since; in a
+    task about other files, such as a log, it claims no run.
 
     Args:
         results: What calls gave, in their order.
@@ -89,7 +94,7 @@ def unrun(
         files: Its files.
         shown: What was shown beside the results; it may tell of a run as well.
     """
-    said, last, read = as_text(answer), None, list[str]()
+    said, last, tested, read = as_text(answer), None, None, list[str]()
     before, since = set[str](), set[str]()
     for one in (each for each in results if each.made and not each.repeated):
         given = functions.written_by(one)
@@ -97,16 +102,19 @@ def unrun(
             since |= _code(one, given)
         elif functions.reads(one.name):
             read.append(one.text)
-        else:
+        elif tested is None or not _NO_RUNNER.search(one.text):
             last, before, since = one, before | since, set[str]()
+            tested = one if _is_of_tests(one) else tested
     if _SAYS_UNRUN.search(said):
         return ""
     says_run = _SAYS_RUN.search(said) is not None
     tells = _tells_of_tests(said, task, files)
-    claims = says_run or tells or _SAYS_PASSED.search(said) is not None
-    failed = last is not None and has_failed(last) and (claims or bool(before | since))
+    of_code = not files or bool(before | since) or _is_of_code(task, files) or _runs_tests(last)
+    says_tested = tells or (of_code and _claims(_SAYS_PASSED, said))
+    claims, judged = says_run or says_tested, tested if says_tested and tested is not None else last
+    failed = judged is not None and has_failed(judged) and (claims or bool(before | since))
     if failed and (since or not _SAYS_FAILED.search(_NONE_FAILED.sub(" ", said))):
-        return _LAST_FAILED
+        return LAST_FAILED
     if last is not None and before & since:
         return _CHANGED.format(_names(before & since))
     if claims and since:
@@ -118,13 +126,30 @@ def unrun(
 
 def _tells_of_tests(said: str, task: str, files: Iterable[str]) -> bool:
     """Return whether words tell how tests ended, for a task about code; that of anything only if asked to run it."""
-    names = {PurePath(one).suffix.casefold() for one in (*files, *file_names(task))}
-    if not names & OF_CODE:
-        return False
     told = _SAYS_HOW if _ASKS_RUN.search(_IN_NAME.sub("_", task)) else _SAYS_TESTED
+    return _is_of_code(task, files) and _claims(told, said)
+
+
+def _is_of_code(task: str, files: Iterable[str]) -> bool:
+    """Return whether a task has or names a file of code."""
+    return bool({PurePath(one).suffix.casefold() for one in (*files, *file_names(task))} & OF_CODE)
+
+
+def _claims(pattern: re.Pattern[str], said: str) -> bool:
+    """Return whether words tell something as it is, instead of as it should be."""
     text = _IN_NAME.sub("_", said)
-    claims = (one for one in told.finditer(text) if not _SUPPOSED.search(one[0]))
+    claims = (one for one in pattern.finditer(text) if not _SUPPOSED.search(one[0]))
     return any(not _SUPPOSED.search(_clause(text[max(0, one.start() - _CLAUSE) : one.start()])) for one in claims)
+
+
+def _is_of_tests(outcome: Observation) -> bool:
+    """Return whether a run ran tests, by its code or its output."""
+    return _runs_tests(outcome) or _RESULTS.search(outcome.text) is not None
+
+
+def _runs_tests(outcome: Observation | None) -> bool:
+    """Return whether the code of a run runs tests."""
+    return outcome is not None and _RUNS_TESTS.search(as_text(outcome.arguments)) is not None
 
 
 def _clause(text: str) -> str:

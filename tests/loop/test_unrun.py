@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -49,6 +50,10 @@ def read() -> Observation:
 GOOD = ran("STDERR:", "Ran 3 tests in 0.001s", "OK")
 BAD = ran("STDERR:", "Ran 3 tests in 0.001s", "FAILED (failures=1)", "EXIT:", "1")
 RAISED = ran("STDERR:", "Traceback (most recent call last):", "AssertionError")
+NO_PYTEST = replace(
+    ran("STDERR:", "Traceback (most recent call last):", "ModuleNotFoundError: No module named 'pytest'"),
+    arguments={"code": "import pytest"},
+)
 FAILED, CHANGED, SAID = "The last run of code failed", "leap.py changed after the last run", "The answer says that"
 
 
@@ -87,6 +92,16 @@ FAILED, CHANGED, SAID = "The last run of code failed", "leap.py changed after th
         ([ran("STDOUT:", "0 failed, 3 passed in 0.05s")], "All tests pass.", ""),
         ([ran("STDOUT:", "OK (expected failures=1)")], "All tests pass.", ""),
         ([ran("STDOUT:", "3 failed logins")], "The tests of the log pass.", ""),
+        ([wrote(), GOOD, NO_PYTEST], "leap.py is fixed; all three tests pass.", ""),
+        ([wrote(), GOOD, ran("STDERR:", "Traceback (most recent call last):")], PASS, ""),
+        ([wrote(), BAD, ran("STDOUT:", "4")], PASS, FAILED),
+        ([wrote(), NO_PYTEST], PASS, FAILED),
+        ([wrote(), GOOD, replace(RAISED, arguments={"command": "python test_leap.py"})], PASS, FAILED),
+        ([wrote(), GOOD, RAISED], "I ran the script, and it prints 4.", FAILED),
+        ([wrote()], "leap.py counts 400 now, so the test should pass.", ""),
+        ([wrote()], "With that the tests ought to pass.", ""),
+        ([wrote()], "I can confirm that all tests pass.", SAID),
+        ([wrote(), BAD, wrote()], "leap.py counts 400 now, so the test should pass.", FAILED),
     ],
 )
 def test_code_that_nothing_shows_to_run_is_a_problem(results: list[Observation], answer: Any, problem: str) -> None:
@@ -150,6 +165,27 @@ def test_a_log_that_was_shown_or_read_tells_how_tests_ended() -> None:
     assert unrun([], Names(), answer, task, (), ["def test_total(): ..."]) == UNTESTED
 
 
+LOG = ran("STDOUT:", "build 2: FAILED (failures=2)", "build 4: FAILED (errors=1)")
+
+
+@pytest.mark.parametrize(
+    ("results", "files", "problem"),
+    [
+        ([LOG], ("builds.log",), ""),
+        ([LOG], ("builds.log", "notes.txt"), ""),
+        ([LOG], ("builds.log", "cart.py"), FAILED),
+        ([LOG, wrote()], ("builds.log",), FAILED),
+        ([replace(LOG, arguments={"command": "python -m unittest"})], ("builds.log",), FAILED),
+    ],
+)
+def test_words_about_tests_of_a_log_claim_no_run(
+    results: list[Observation], files: tuple[str, ...], problem: str
+) -> None:
+    found = unrun(results, Names(), "All tests passed in builds 1 and 3.", "In which builds did all tests pass?", files)
+    assert found.startswith(problem)
+    assert bool(found) == bool(problem)
+
+
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def stage() -> AsyncIterator[Stage]:
     async with Stage.open() as stage:
@@ -164,3 +200,19 @@ async def test_tests_said_to_pass_without_a_run_are_asked_about_once_and_then_do
     assert told(model.requests[2]).count("nothing has run since the last change of leap.py") == 1
     assert (outcome.answer, len(model.requests)) == (PASS, 3)
     assert [one for one in outcome.evidence if "nothing has run since" in one.doubt]
+
+
+TEST = "import unittest\n\n\nclass One(unittest.TestCase):\n    def test_one(self):\n        assert 1 + 1 == 3\n"
+
+
+@pytest.mark.asyncio(loop_scope="module")
+async def test_a_claim_that_the_run_asked_for_denies_is_asked_about_once_more(stage: Stage, tmp_path: Path) -> None:
+    (test := tmp_path / "test_cart.py").write_text(TEST)
+    run = step(("shell_bash", {"command": "python3 -m unittest test_cart 2>&1; true"}))
+    passes, holds = step(done("All tests pass.")), step(done("The answer holds."))
+    replies = [step(done("It fails: 2 of the 3 tests fail.")), run, passes, holds, holds]
+    outcome, model = await stage.play(*replies, task=RUN, files=[str(test)])
+    assert (outcome.answer, len(model.requests)) == ("All tests pass.", 4)
+    assert told(model.requests[1]).count(UNTESTED.rstrip(".")) == 1
+    assert told(model.requests[3]).count(FAILED) == 1
+    assert [one for one in outcome.evidence if one.doubt.startswith(FAILED)]
