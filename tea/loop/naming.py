@@ -45,9 +45,9 @@ _CHANGES = re.compile(  # verbs that order, of adding, of taking away, of what m
     r"|(?P<less>delete|drop(?! in\b)|remove|entferne|l\u00f6sche)"
     r"|(?P<kept>clean|format|normali[sz]e|order|re(?:format|order)|round|sort|trim|ordne|sortiere)"
     r"|correct(?= (?:an?|all|any|both|each|every|it|its|that|the|them|this|these|those)\b| \w+\.\w)"
-    r"|(?:change|edit|fix|repair|update)(?! (?:between|by|for|from|in|of|on|since|to)\b)"
-    r"|debug|mend|modify|overwrite|refactor|rename|replace|rewrite"
-    r"|\u00e4ndere|behebe|ersetze|korrigiere|repariere)\b(?! up\b)",
+    r"|(?:change|edit|fix|repair|update)(?! (?:between|by|for|from|in|me|of|on|over|since|to)\b)"
+    r"|(?P<look>debug)|mend|modify|overwrite|refactor|rename|replace|rewrite"
+    r"|\u00e4ndere|behebe|ersetze|korrigiere|repariere)\b(?! up\b|:)",
     re.IGNORECASE,
 )
 _ITSELF = re.compile(
@@ -59,12 +59,18 @@ _ADDED = re.compile(  # what is added to a text, as opposed to numbers added up
     r"|type hints|words?|eine?n?|zeilen?)\b)",
     re.IGNORECASE,
 )
+_ADDS_UP = re.compile(r"(?:add|put)\Z", re.IGNORECASE)
+_POLITE = re.compile(r"\W*(?:please )?(?:can|could|will|would) you\b", re.IGNORECASE)
+_IT = re.compile(r" (?:it|them)\b", re.IGNORECASE)
 _ASKS = re.compile(
-    r"\b(?:answer|average|calculate|compare|compute|count|give|how|list|many|plot|print|report|return|say|show|sum|tell"
-    r"|wh(?:at|en|ere|ich|ose|om?|y)|berechne|nenne|sag|welche\w?|wie|was)\b",
+    r"\b(?:answer|average|calculate|compare|compute|count|give|how|list|many|plot|print|report|return|say|show"
+    r"|(?<!the )sum|tell|wh(?:at|en|ere|ich|ose|om?|y)|berechne|nenne|sag|welche\w?|wie|was)\b",
     re.IGNORECASE,
 )
-_PLACE = r"(?:above|at|below|in|inside|into|onto|to|(?:beginning|bottom|end|head|start|top) of|an|ende (?:von|der)|zu)"
+_PLACE = (
+    r"(?:above|at|below|in|inside|into|onto|to|(?:beginning|bottom|end|head|start|top) of"
+    r"|as (?:an?|the) (?:\w+ )?(?:column|line|row) of|an|ende (?:von|der)|zu)"
+)
 _INTO = re.compile(rf"\b{_PLACE} (?:(?:the|der|die) )?(?:(?:file|table|datei|tabelle) )?[\"'`]?\Z", re.IGNORECASE)
 _TO = re.compile(r"\b(?:into|onto|to|zu|end of|top of) (?:(?:the|der|die) )?(?:\w+ )?[\"'`]?\Z", re.IGNORECASE)
 _ONLY_USED = re.compile(r"\b(?:as in|by|like|per|see|using|with|mit) (?:(?:the|der) )?[\"'`]?\Z", re.IGNORECASE)
@@ -240,15 +246,17 @@ def _changes(text: str, given: Collection[str]) -> Iterator[tuple[str, bool]]:
             )
             fits = (one for one in signs if (_INTO.search(one[1]) if is_added else not _ONLY_USED.search(one[1])))
             found, before = next(fits, (None, ""))
+            if found is None and at and not (is_added or order["less"]) and _IT.match(sentence, end):
+                found = names[at - 1]
             if found is None or (name := found[0]) not in own:
                 continue
             ending = PurePath(name).suffix.casefold()
             only_asks = asks and (ending in _TABLES or not (is_added or ending in OF_CODE))
             if order["less"] and only_asks and ending in _TABLES:
                 continue
-            is_asked = is_question and " you " not in order[0]
-            adds_up = is_added and not _ADDED.match(sentence, end) and not _TO.search(before)
-            yield name, not (only_asks or is_asked or adds_up or order["mild"])
+            is_asked = is_question and not _POLITE.match(sentence)
+            adds_up = _ADDS_UP.search(order[0]) and not _ADDED.match(sentence, end) and not _TO.search(before)
+            yield name, not (only_asks or is_asked or adds_up or order["look"] or order["mild"])
 
 
 def _files(text: str) -> Iterator[re.Match[str]]:

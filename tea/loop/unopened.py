@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from itertools import islice
 from typing import Any, cast
 
+from tea.loop.naming import without_quotes
 from tea.loop.observation import Observation
 from tea.loop.unrun import has_failed
 from tea.loop.written import Functions
@@ -33,7 +34,7 @@ _IN = re.compile(  # a word of place in front of the address
 _IN_CODE = re.compile(r"[(=:\[,]\s?[\"'`]\Z|`[^`\n]*\Z")
 _AS_TEXT = re.compile(  # about an address itself
     r"\b(?:anchor|characters?|domain|(?:percent-?|url-?)?(?:en|de)cod\w+|g\u00fcltig\w*|host ?(?:name)?|hyperlink"
-    r"|letters|markdown|port|QR|query (?:parameter|string)s?|regex\w*|regular expression|scheme|shorten\w*|slug|syntax"
+    r"|letters|markdown|parameters?|port|QR|query strings?|regex\w*|regular expression|scheme|shorten\w*|slug|syntax"
     r"|(?:in)?valid|well-?formed)\b",
     re.IGNORECASE,
 )
@@ -43,6 +44,10 @@ _MATERIAL = re.compile(  # for a text with the address in it
     re.IGNORECASE,
 )
 _OF_PAGE = re.compile(r"\b(?:overview|report|review|summar(?:y|ies)) (?:about|from|of|on)\s\Z", re.IGNORECASE)
+_COMES_FROM = re.compile(
+    r"\b(?:are|came|comes?|copied|downloaded|exported|is|obtained|taken|was|were) (?:from|aus|von) [(<]?\Z",
+    re.IGNORECASE,
+)
 _FEW_WORDS = 2  # beside an address that stands alone
 _NOTHING = re.compile(
     r"\W*(?:(?:there )?(?:is|are) )?(?:no one|nobody|none|nothing|not known|unknown)?\W*", re.IGNORECASE
@@ -75,7 +80,7 @@ def unopened(results: Iterable[Observation], functions: Functions, answer: JsonV
         task: The task.
         words: Its words, and what a person said since.
     """
-    said, named = as_text(answer), to_be_opened(words)
+    said, named = as_text(answer), to_be_opened(words, given=bool(task.files))
     if not named or _NOTHING.fullmatch(said) or _SAYS_UNOPENED.search(said):
         return ""
     keys = {key for one in named for key in _keys(one)}
@@ -88,18 +93,24 @@ def unopened(results: Iterable[Observation], functions: Functions, answer: JsonV
     return _UNOPENED.format(named[0][:_LONGEST])
 
 
-def to_be_opened(text: str) -> list[str]:
+def to_be_opened(text: str, *, given: bool = False) -> list[str]:
     """Return the addresses of pages to be read, as opposed to those only mentioned.
 
     An address is one of them in a sentence that asks for something or orders to read, behind a word of place, and with
-    few words beside it; not within code, nor in a sentence about addresses.
+    few words beside it; not within code or a quotation, nor in a sentence about addresses.
+
+    Args:
+        text: The task.
+        given: Whether it has files, which may come from there.
     """
-    found = list[str]()
+    found, text = list[str](), without_quotes(text)
     for one in islice(_ADDRESS.finditer(text), _MOST_ADDRESSES):
         before = text[max(0, one.start() - _AROUND) : one.start()]
         own = _SENTENCE.split(before)[-1]
         behind = _SENTENCE.split(f"{one[0][len(one[0].rstrip(_END)) :]}{text[one.end() : one.end() + _AROUND]}")[0]
         sentence = f"{own} {behind}"
+        if given and _COMES_FROM.search(own):
+            continue
         if _IN_CODE.search(own) or _AS_TEXT.search(sentence):
             continue
         if _IN.search(own) or _READS.search(sentence) or len(re.findall(r"\w+", sentence)) <= _FEW_WORDS:

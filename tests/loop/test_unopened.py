@@ -101,6 +101,8 @@ def test_an_answer_about_a_page_that_nothing_opened_is_a_problem(
         (f"Write a curl command that fetches {PAGE}.", f"curl {PAGE}", []),
         (f"Write an e-mail that tells people to look at {PAGE}.", f"Dear all, look at {PAGE}.", []),
         (f"Translate into German: See {PAGE}.", f"Siehe {PAGE}.", []),
+        (f"Remove the tracking parameters from {PAGE}?utm_source=1.", "It holds none but utm_source.", []),
+        (f"Reply politely to this mail: 'See {PAGE} for our offer.'", "Thank you for the offer.", []),
         (f"Explain what `requests.get('{PAGE}').text` returns.", "The text of the answer.", []),
         (f"My site is {PAGE}. Suggest three names for a blog.", "Leaf, Root and Twig", []),
         (f"How much is 6 * 7?\n\nSent from {PAGE[:-6]}", "42", [FETCHED]),
@@ -112,6 +114,14 @@ def test_an_answer_after_a_page_was_read_or_about_its_address_alone_is_none(
     task: str, answer: Any, results: list[Observation]
 ) -> None:
     assert unopened(results, Names(), answer, Task(text=task), task) == ""
+
+
+def test_a_page_that_a_given_file_comes_from_needs_no_reading() -> None:
+    task = f"The numbers were taken from {PAGE}. What is the mean of n?"
+    assert unopened([], Names(), "12", Task(text=task, files=("sales.csv",)), task) == ""
+    assert unopened([], Names(), "12", Task(text=task), task)
+    read = f"{READ} Compare it with sales.csv."
+    assert unopened([], Names(), "12", Task(text=read, files=("sales.csv",)), read)
 
 
 def test_a_page_known_from_facts_or_from_the_conversation_needs_no_reading() -> None:
