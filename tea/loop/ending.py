@@ -454,7 +454,7 @@ class Ending:
 
     @property
     def _asked(self) -> set[str]:
-        """The problems asked about; that nothing was read is one of pages as well."""
+        """The problems asked about; an end without anything read is one of pages as well."""
         return self._returned | ({"unopened"} if "nothing" in self._returned else set())
 
     def _undone(self, answer: JsonValue) -> dict[str, str]:

@@ -214,7 +214,7 @@ def to_be_changed(text: str, given: Collection[str]) -> set[str]:
 
 
 def ordered_changes(text: str, given: Collection[str]) -> set[str]:
-    """Return the names of given files whose change is ordered beyond doubt.
+    """Return the names of given files to be changed by a clear order.
 
     A question orders nothing, nor does a wish to know what a table or a text would give after a change.
 
@@ -226,12 +226,12 @@ def ordered_changes(text: str, given: Collection[str]) -> set[str]:
 
 
 def without_quotes(text: str) -> str:
-    """Return a text without what it quotes of several words, such as a line to be added."""
+    """Return a text without its quotations of several words, such as a line to be added."""
     return _QUOTED.sub(lambda found: '""' if " " in found[0].strip("\"'`") else found[0], text)
 
 
 def _changes(text: str, given: Collection[str]) -> Iterator[tuple[str, bool]]:
-    """Yield the given files to be changed, each with whether that is ordered beyond doubt."""
+    """Yield the given files to be changed, each with the clearness of the order."""
     own, plain = {PurePath(one).name for one in given}, without_quotes(_ADDRESS.sub(" ", text))
     asks = _ASKS.search(plain) is not None
     for sentence in _WHOLE_SENTENCE.split(plain):

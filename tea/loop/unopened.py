@@ -119,14 +119,14 @@ def to_be_opened(text: str, *, given: bool = False) -> list[str]:
 
 
 def _before(text: str) -> list[str]:
-    """Return what stands in front of each address."""
+    """Return the words in front of each address."""
     return [
         text[max(0, one.start() - _AROUND) : one.start()] for one in islice(_ADDRESS.finditer(text), _MOST_ADDRESSES)
     ]
 
 
 def _keys(address: str) -> set[str]:
-    """Return what tells of a site: its host, and a path with several parts."""
+    """Return the signs of a site: its host, and a path with several parts."""
     host, _, path = _SCHEME.sub("", address).casefold().partition("/")
     path = re.split(r"[?#]", path)[0].strip("/")
     return {host, path} if "/" in path else {host}

@@ -136,7 +136,7 @@ def _is_of_code(task: str, files: Iterable[str]) -> bool:
 
 
 def _claims(pattern: re.Pattern[str], said: str) -> bool:
-    """Return whether words tell something as it is, instead of as it should be."""
+    """Return whether words tell a fact instead of a wish or an expectation."""
     text = _IN_NAME.sub("_", said)
     claims = (one for one in pattern.finditer(text) if not _SUPPOSED.search(one[0]))
     return any(not _SUPPOSED.search(_clause(text[max(0, one.start() - _CLAUSE) : one.start()])) for one in claims)

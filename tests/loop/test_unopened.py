@@ -1,4 +1,4 @@
-"""Test answers about pages that a task names: asked about once if nothing has opened them."""
+"""Test answers about pages named by a task: asked about once if nothing has opened them."""
 
 from collections.abc import AsyncIterator
 from typing import Any
