@@ -181,3 +181,17 @@ async def test_iso_of_a_column_of_several_forms_is_answered_with_them(ask_files:
     error = (await ask_files(TERMS, sql="SELECT iso(seen) FROM t")).error
     assert error is not None
     assert error["fix"].startswith(f"write {SEEN_ISO} ('mdy' if the month comes first); iso(date, form)")
+
+
+@pytest.mark.parametrize(
+    ("where", "other"),
+    [
+        ("began BETWEEN '2019-01-01' AND '2019-12-31'", "'2019-01-01' and '2019-12-31'"),
+        ("began >= '2019-01-01' AND began < '2020-01-01'", "'2019-01-01' and '2020-01-01'"),
+        ("began > '2019-01-01' OR began > '2019-01-01'", "'2019-01-01'"),
+        ("began BETWEEN '01/02/2019' AND '2019-12-31'", "a date such as '2024-05-31'"),
+    ],
+)
+async def test_dates_compared_with_two_texts_are_warned_of_once(ask_files: Ask, where: str, other: str) -> None:
+    warning = (await ask_files(TERMS, sql=f"SELECT name FROM t WHERE {where}")).unwrap()["warning"]
+    assert warning == f"{BEGAN}: compare iso(\"began\", 'dmy') with {other}"

@@ -112,14 +112,12 @@ async def test_several_rows_of_two_tables_that_meet_at_one_row_are_warned_of(
 
 
 READINGS: dict[str, str | bytes] = {
-    "r.csv": "place,temp,zip,day,on\nOslo,21.5,007,2025-05-31,31/5/2025\nRome,999,123,2025-06-02,2/6/2025\n"
+    "r.csv": "place,temp,zip,day,on\nOslo,21.5,007,2025-05-31,31/5/2025\nRome,5,123,2025-06-02,2/6/2025\n"
     'Rome,"20,5",4,2025-06-10,10/6/2025\n'
 }
-COUNTS = (
-    "\"temp\" is text; '20,5' counts as 20 (1 of 3 values are not plain numbers): replace() what is wrong, "
-    "or leave it out"
-)
-LETTERS = "\"temp\" is text ('20,5' is not a plain number) and compared letter by letter; CAST compares numbers"
+AS_NUMBER = "CAST(replace(\"temp\", ',', '.') AS REAL)"
+COUNTS = f"\"temp\" is text; '20,5' counts as 20 (1 of 3 values are not plain numbers): take {AS_NUMBER}"
+LETTERS = f"\"temp\" is text ('20,5' is not a plain number) and compared letter by letter; {AS_NUMBER} compares numbers"
 UNLIKE = "'2025-6-1' is not written as the dates of \"day\", such as '2025-05-31': did you mean '2025-06-01'?"
 
 
@@ -131,7 +129,7 @@ UNLIKE = "'2025-6-1' is not written as the dates of \"day\", such as '2025-05-31
         ("SELECT place FROM r WHERE CAST(temp AS REAL) < 100", COUNTS),
         ("SELECT temp * 1.8 + 32 FROM r", COUNTS),
         ("SELECT place FROM r WHERE temp < 100 OR temp <> 999", LETTERS),
-        ("SELECT place FROM r WHERE Temp NOT BETWEEN -1 AND 30", LETTERS.replace("temp", "Temp")),
+        ("SELECT place FROM r WHERE Temp NOT BETWEEN -1 AND 30", LETTERS.replace('"temp"', '"Temp"')),
         ("SELECT MAX(temp) FROM r", LETTERS),
         ("SELECT place FROM r ORDER BY temp DESC", LETTERS),
         ("SELECT SUM(CAST(replace(temp, ',', '.') AS REAL)), MAX(zip), MIN(place) FROM r WHERE zip < 8", ""),

@@ -2,7 +2,7 @@
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 # No part gives back what it took, and what is not a comparison is taken whole: the time grows with the statement alone.
@@ -58,6 +58,30 @@ def comparisons(sql: str, columns: Mapping[str, Sequence[str]]) -> Iterator[tupl
             if meant:
                 like, ordered = found["like"] is not None, found["ordered"] is not None
                 yield tuple(Comparison(*one, function, like, plain, ordered) for one in meant)
+
+
+class OrderedTexts(NamedTuple):
+    """The texts compared by order with a column, or with those of several tables by its name.
+
+    Args:
+        columns: Each with its table.
+    """
+
+    columns: tuple[tuple[str, str], ...]
+    texts: tuple[str, ...]
+
+
+def ordered_texts(compared: Iterable[tuple[Comparison, ...]]) -> list[OrderedTexts]:
+    """Return the texts compared by order with each column, but not with a function of it.
+
+    Args:
+        compared: The comparisons of a statement.
+    """
+    found = defaultdict[tuple[tuple[str, str], ...], list[str]](list)
+    for some in compared:
+        if some[0].ordered and not some[0].function:
+            found[tuple((one.table, one.column) for one in some)].append(some[0].text)
+    return [OrderedTexts(columns, tuple(dict.fromkeys(texts))) for columns, texts in found.items()]
 
 
 def unquoted(name: str) -> str:

@@ -1,7 +1,7 @@
 """Dates as texts: the forms sorted in the order of time."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from .numbers import date_forms, iso_date
@@ -54,12 +54,19 @@ class Dates:
         """Return a warning about their order, empty if they sort in the order of time."""
         return "" if self.ordered else f"{self._written}: take {self.as_iso}{self.perhaps}"
 
-    def doubt_beside(self, text: str) -> str:
-        """Return a warning about dates and a text compared by their order, empty for the order of time."""
-        meant = {iso for one in date_forms(text) if (iso := iso_date(text, one))}
+    def doubts_beside(self, texts: Sequence[str]) -> Iterator[str]:
+        """Yield warnings about dates and texts compared by their order, none for the order of time."""
+        meant = [{iso for one in date_forms(text) if (iso := iso_date(text, one))} for text in texts]
         if not self.ordered:
-            other = repr(meant.pop()) if len(meant) == 1 else "a date such as '2024-05-31'"
-            return f"{self._written}: compare {self.as_iso} with {other}{self.perhaps}"
+            clear = all(len(one) == 1 for one in meant)
+            others = " and ".join(repr(iso) for one in meant for iso in one)
+            other = others if clear else "a date such as '2024-05-31'"
+            yield f"{self._written}: compare {self.as_iso} with {other}{self.perhaps}"
+            return
+        yield from filter(None, map(self._unlike, texts, meant))
+
+    def _unlike(self, text: str, meant: set[str]) -> str:
+        """Return a warning about a date written otherwise than those of the column, empty for others."""
         first = self.shown["iso"]
         right = {one.replace("-", first[4]) for one in meant}
         if not meant or any(text.startswith(one) for one in right):

@@ -12,10 +12,10 @@ from typing import Any
 
 from tea import ToolError, nearest
 
-from .absent import Comparison, comparisons, unquoted
+from .absent import Comparison, OrderedTexts, comparisons, ordered_texts, unquoted
 from .aggregates import Effort, Numbers, Pairs
 from .as_dates import Dates, dates_of, days_between
-from .as_numbers import NumberUse, Replaced, is_misread, number_uses, replaced_uses
+from .as_numbers import NumberUse, Replaced, number_doubt, number_uses, replaced_doubt, replaced_uses
 from .date_forms import FORMS, Iso
 from .date_uses import DateUse, date_uses, subtracted_texts, with_forms, without_forms
 from .describing import short
@@ -23,6 +23,7 @@ from .dialect import as_sqlite, instead_of_syntax
 from .joins import Counting, Join, Side, counting, fans
 from .name_groups import NameGroup, joined_keys, name_groups, tells
 from .naming import check_names, unknown_name, with_decimals
+from .number_texts import is_number
 from .numbers import EITHER
 from .results import MOST_RESULT, bounded_rows, counted
 from .stored import StoredTable
@@ -280,7 +281,7 @@ class Database:
         """
         self._effort.begin(self._effort.deadline)
         uses = islice(dict.fromkeys(number_uses(sql, self._columns)), MOST_COMPARED)
-        compared = islice((some for some in comparisons(sql, self._columns) if some[0].ordered), MOST_COMPARED)
+        compared = islice(ordered_texts(comparisons(sql, self._columns)), MOST_COMPARED)
         replaced = islice(dict.fromkeys(replaced_uses(sql, self._columns)), MOST_COMPARED)
         dated = islice(dict.fromkeys(date_uses(sql, self._columns)), MOST_COMPARED)
         try:
@@ -288,7 +289,7 @@ class Database:
                 self._iso.doubts(),
                 map(self._about_numbers, uses),
                 map(self._about_replaced, replaced),
-                map(self._about_compared_dates, compared),
+                chain.from_iterable(map(self._about_ordered, compared)),
                 map(self._about_dates, dated),
                 _about_texts(sql),
             )
@@ -298,42 +299,24 @@ class Database:
 
     def _about_numbers(self, use: NumberUse) -> str:
         """Return a line about a column of text taken for numbers, empty if all its values are plain numbers."""
-        table, column = quoted(use.table), quoted(use.column)
         if self._typed[use.table, use.column.casefold()].kind != "text":
             return ""
-        number = f"({column} GLOB '*[0-9]*' AND NOT ({column} GLOB '*[^0-9.eE+-]*' OR {column} GLOB '*[0-9.][+-]*'))"
-        count, numbers = self._connection.execute(f"SELECT count({column}), sum({number}) FROM {table}").fetchone()
-        others = f"SELECT {column}, CAST({column} AS REAL) AS x FROM {table} WHERE NOT {number} ORDER BY x = 0 LIMIT 1"
-        if not (found := self._connection.execute(others).fetchone()):
-            return ""
-        text, value = repr(short(found[0])), f"{found[1]:.15g}"
-        if use.computes:
-            few = f"{count - numbers} of {count} values are not plain numbers"
-            return f"{column} is text; {text} counts as {value} ({few}): replace() what is wrong, or leave it out"
-        if 2 * numbers < count:
-            return ""
-        return f"{column} is text ({text} is not a plain number) and compared letter by letter; CAST compares numbers"
+        return "" if use.dated and self._dates(use.table, use.column) else number_doubt(self._connection, use)
 
     def _about_replaced(self, use: Replaced) -> str:
         """Return a line about a column whose texts are no numbers after their replacement either, empty without one."""
         if self._typed[use.table, use.column.casefold()].kind != "text":
             return ""
-        column = quoted(use.column)
-        texts = f"SELECT DISTINCT {column}, CAST({use.value} AS TEXT), CAST({use.value} AS REAL)"
-        sql = f"{texts} FROM {quoted(use.table)} WHERE {column} IS NOT NULL LIMIT {MOST_NEAR}"
-        found = ((text, value) for text, said, value in self._connection.execute(sql) if is_misread(str(said)))
-        text, value = next(found, ("", 0.0))
-        if not text:
-            return ""
-        told = f"of {column} {text[:40]!r} counts as {value:.15g} even as it is replaced"
-        return f"{told}: replace() all that is wrong, or leave it out"
+        return replaced_doubt(self._connection, use)
 
-    def _about_compared_dates(self, some: Sequence[Comparison]) -> str:
-        """Return a line about a column of dates compared by order with a text written otherwise."""
-        for one in some:
-            if not one.function and (dates := self._dates(one.table, one.column)):
-                return dates.doubt_beside(one.text)
-        return ""
+    def _about_ordered(self, some: OrderedTexts) -> Iterator[str]:
+        """Yield lines about a column compared by order with texts: of dates written otherwise, or of numbers."""
+        for table, column in some.columns:
+            if dates := self._dates(table, column):
+                yield from dates.doubts_beside(some.texts)
+                return
+        if all(map(is_number, some.texts)):
+            yield from (self._about_numbers(NumberUse(*one, computes=False)) for one in some.columns[:1])
 
     def _about_dates(self, use: DateUse) -> str:
         """Return a line about columns of dates subtracted, or ordered otherwise than by time."""
