@@ -201,7 +201,9 @@ class Database:
         try:
             found = suspects(self._connection, sql, self._held)
             return [
-                one.words for one in found if not is_the_same(rows, self._rows_without(one, sql, len(rows), offset))
+                one.words
+                for one in found
+                if not is_the_same(sql, rows, self._rows_without(one, sql, len(rows), offset))
             ]
         except (sqlite3.Error, OverflowError, ToolError):
             return []

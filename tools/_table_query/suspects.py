@@ -1,4 +1,4 @@
-"""Rows hardly meant by an aggregate: a total of the others, and rows stated twice."""
+"""Rows hardly meant by a statement: a total of the others, and rows stated twice."""
 
 import re
 import sqlite3
@@ -27,7 +27,7 @@ _TOTALS = {
 
 
 class Suspect(NamedTuple):
-    """Rows of a table counted by an aggregate, perhaps wrongly.
+    """Rows of a table taken by a statement, perhaps wrongly.
 
     Args:
         table: The table.
@@ -41,7 +41,7 @@ class Suspect(NamedTuple):
 
 
 def suspects(connection: sqlite3.Connection, sql: str, tables: Mapping[str, Table]) -> Iterator[Suspect]:
-    """Yield the suspect rows of the tables of an aggregating statement.
+    """Yield the suspect rows of the tables of a statement.
 
     Args:
         connection: The database.
@@ -49,8 +49,6 @@ def suspects(connection: sqlite3.Connection, sql: str, tables: Mapping[str, Tabl
         tables: The tables that are held, by their names.
     """
     plain = ASIDE.sub("''", sql)
-    if not _AGGREGATE.search(plain):
-        return
     named = aliases_of(plain, {name: [one.name for one in table.columns] for name, table in tables.items()})[0]
     texts = {norm(found) for found in _TEXT.findall(sql)}
     for table in (tables[name] for name in dict.fromkeys(named.values())):
@@ -59,13 +57,18 @@ def suspects(connection: sqlite3.Connection, sql: str, tables: Mapping[str, Tabl
             yield from _again(connection, table) if _ADDED.search(plain) else ()
 
 
-def is_the_same(rows: Sequence[Sequence[Cell]], others: Sequence[Sequence[Cell]]) -> bool:
+def is_the_same(sql: str, rows: Sequence[Sequence[Cell]], others: Sequence[Sequence[Cell]]) -> bool:
     """Return whether suspect rows change nothing in an answer but a row of their own.
 
+    The first row of a statement without an aggregate may not be theirs: it is taken for the greatest or the only one.
+
     Args:
+        sql: The statement.
         rows: The first rows of the answer.
         others: As many of the answer without them.
     """
+    if rows[:1] != others[:1] and not _AGGREGATE.search(ASIDE.sub("''", sql)):
+        return False
     kept = [row for row in rows if row in others]
     return len(kept) >= len(rows) - 1 and sorted(map(repr, kept)) == sorted(map(repr, others))
 
@@ -75,7 +78,8 @@ def _total(table: Table, texts: set[str]) -> Iterator[Suspect]:
     labels = [at for at, one in enumerate(table.columns) if one.kind == "text"]
     numbers = [cells for one, cells in zip(table.columns, table.cells, strict=True) if one.kind in ("integer", "real")]
     for at in labels:
-        found = [row for row, cell in enumerate(table.cells[at]) if isinstance(cell, str) and _is_total(cell)]
+        named = {cell for cell in set(table.cells[at]) if isinstance(cell, str) and _is_total(cell)}
+        found = [row for row, cell in enumerate(table.cells[at]) if cell in named] if named else []
         if len(found) == 1 and any(_is_sum(cells, found[0]) for cells in numbers):
             label = str(table.cells[at][found[0]])
             if norm(label) not in texts:
