@@ -24,6 +24,7 @@ from ._workspace.files import (
     Restored,
     Saved,
     TakenBack,
+    Written,
     encoded,
 )
 from ._workspace.finding import MOST_PATTERN, by_pattern, literal
@@ -123,7 +124,7 @@ class Workspace(Environment):
         return await self._work(ctx, Files.diff, _name(ctx, name), old, snapshot)
 
     @action(effects="writes", idempotent=True, network=False, after="the file holds exactly the text")
-    async def write(self, ctx: Context, name: str, text: str, replace: bool = True) -> File:
+    async def write(self, ctx: Context, name: str, text: str, replace: bool = True) -> Written:
         """Write a whole text file, and the folders it needs.
 
         Args:

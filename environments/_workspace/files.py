@@ -53,6 +53,15 @@ class File:
     type: str
 
 
+class Written(TypedDict):
+    """A written file; of a replaced one also its size and lines before, and now."""
+
+    name: str
+    size: int
+    type: str
+    was: NotRequired[str]
+
+
 class Listing(TypedDict):
     """Some of the files, in the order of their names; `more` follow from `next_offset` on."""
 
@@ -192,17 +201,24 @@ class Files:
         text = "\n".join(unified_diff(old, new, *heads))
         return Compared(diff=text[:MOST_SHOWN], more=len(text) > MOST_SHOWN)
 
-    def write(self, name: str, data: bytes, replace: bool) -> File:
+    def write(self, name: str, data: bytes, replace: bool) -> Written:
         """Write a file; equal content needs no change."""
         name, found = self._folder.inside(name), self._folder.status(name)
         if found is not None and stat.S_ISDIR(found.st_mode):
             raise ToolError(f"{name[:100]!r} is a folder.", fix="name a file.")
+        written = Written(name=name, size=len(data), type=_type(name))
         if self._holds(name, data):
-            return _described(name, len(data))
+            return written
         if found is not None and not replace:
             raise ToolError(f"{name[:100]!r} exists.", fix="choose another name, or set replace.")
+        if found is not None and stat.S_ISREG(found.st_mode):
+            written["was"] = f"{self._measured(name, found.st_size)}; now {_measured(data)}"
         self._change("write", {name: data}, new=not replace)
-        return _described(name, len(data))
+        return written
+
+    def _measured(self, name: str, size: int) -> str:
+        """Return the size of a file, with its lines if it is no longer than a text may be."""
+        return _measured(self._bytes(name)) if size <= MOST_TEXT else f"{size} bytes"
 
     def append(self, name: str, data: bytes) -> File:
         """Add to a file."""
@@ -368,7 +384,21 @@ class Files:
 
 
 def _described(name: str, size: int) -> File:
-    return File(name=name, size=size, type=_BY_ENDING.get(Path(name).suffix.lower()[1:], "other"))
+    return File(name=name, size=size, type=_type(name))
+
+
+def _type(name: str) -> str:
+    return _BY_ENDING.get(Path(name).suffix.lower()[1:], "other")
+
+
+def _measured(data: bytes) -> str:
+    """Return the size of a file's content, with its lines if it is a text."""
+    lines = data.count(b"\n") + (data != b"" and not data.endswith(b"\n"))
+    return ", ".join([_many(len(data), "byte"), *([] if b"\0" in data else [_many(lines, "line")])])
+
+
+def _many(count: int, what: str) -> str:
+    return f"{count} {what}{'' if count == 1 else 's'}"
 
 
 def _text(data: bytes, name: str) -> str:

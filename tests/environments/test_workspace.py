@@ -56,6 +56,23 @@ async def test_what_was_written_is_read_listed_and_observed(act: Act, folder: Pa
     assert (folder / "notes" / "a.md").read_text() == "héllo\n"
 
 
+@pytest.mark.parametrize(
+    ("before", "after", "was"),
+    [
+        (b"a;b\n1;2\n3;4\n", "a;b\n1;2", "12 bytes, 3 lines; now 7 bytes, 2 lines"),
+        (b"", "x\n", "0 bytes, 0 lines; now 2 bytes, 1 line"),
+        (b"\0\xff\n", "", "3 bytes; now 0 bytes, 0 lines"),
+    ],
+)
+async def test_a_replaced_file_is_told_with_its_size_before(
+    act: Act, folder: Path, before: bytes, after: str, was: str
+) -> None:
+    (folder / "a.csv").write_bytes(before)
+    written = await act("write", name="a.csv", text=after)
+    assert written.unwrap() == {"name": "a.csv", "size": len(after), "type": "table", "was": was}
+    assert "was" not in (await act("write", name="a.csv", text=after)).unwrap()
+
+
 async def test_files_are_classified_by_their_ending(act: Act, folder: Path) -> None:
     for name in ("b.CSV", "a.json", "c.xlsx", "d", "e.pdf", ".hidden"):
         (folder / name).write_text("x")
