@@ -22,6 +22,7 @@ LEAST_CHANCE = 0.1  # of a coincidence; a number less probable by chance counts 
 _UNITS = (2.0, 7.0, 10.0, 12.0, 24.0, 30.0, 52.0, 60.0, 100.0, 365.0, 1000.0, 1024.0, 3600.0, 86_400.0, 1e6, 1e9)
 _OTHER_UNITS = (*_UNITS, 0.45359237, 1.609344, 2.54, 3.280839895, 3.785411784)  # pounds, miles, inches, feet, gallons
 _SCALES = (1e3, 1e6, 1e9)
+_FEWEST_TOTALLED = 4  # numbers of a column, with its total
 LARGEST = 1e100  # of a number: sums and squares of it are finite, too
 _FEW_CHANCES = 10  # times the unit of a number's last digit, in which coincidences are counted
 _BESIDE = 0.2  # of a number, in which they are counted too
@@ -37,11 +38,13 @@ class Numbers(NamedTuple):
         values: Sums, differences, counts and the like.
         shares: Quotients, and differences as a part of one of two numbers; also meant by percentages.
         ratios: Quotients of numbers asked about, which may be rounded to a whole number of times.
+        totals: Sums of columns, which may be rounded to thousands or more.
     """
 
     values: list[float]
     shares: list[float]
     ratios: Sequence[float] = ()
+    totals: Sequence[float] = ()
 
     @classmethod
     def of(
@@ -99,6 +102,8 @@ class Numbers(NamedTuple):
             return True
         if held(self.values, value, near) or (holds_surely if near >= 0.5 else held)(self.shares, value, near):
             return True
+        if is_scaled and any(holds(self.totals, value * scale, near * scale) for scale in _SCALES):
+            return True
         of = (self.values, self.shares) if is_scaled else (self.values,)
         return any(holds_surely(some, value * scale, near * scale) for some in of for scale in _SCALES)
 
@@ -147,10 +152,10 @@ def closely(
         read: How many of the tables give the sums of their columns to be combined with other numbers, not just divided.
     """
     values, pairs, close = list[float](), list[Pair](), list(dict.fromkeys(numbers))
-    compared, parts, times = list[Pair](), list[Pair](), list[Pair]()
+    compared, parts, times, totals = list[Pair](), list[Pair](), list[Pair](), list[float]()
     for number, (rows, some) in enumerate(zip(tables, named, strict=True)):
         columns = [list(column) for column in zip(*rows, strict=False)][:MOST_COLUMNS]
-        numeric = [(at, found) for at, one in enumerate(columns) if (found := numbers_of(one))]
+        numeric = [(at, found) for at, one in enumerate(columns) for found in _with_total_apart(numbers_of(one))]
         for at, column in numeric:
             here = [each for row in some for each in numbers_of([columns[at][row]])]
             counts = _counted(column, bounds)
@@ -164,7 +169,9 @@ def closely(
         across = list(_across(rows))
         compared += across if number < read else ()
         parts += (both for one, other in across for both in ((one, other), (other, one))) if number >= read else ()
-        close += [sum(column) for _, column in numeric if number < read]
+        sums = [sum(column) for _, column in numeric if number < read]
+        close += sums
+        totals += map(abs, sums)
         values += _sizes(columns, len(rows), some)
     own = list(dict.fromkeys(numbers))[:MOST_POOL]
     times += [pair for some in together for pair in combinations(some, 2)]
@@ -175,7 +182,7 @@ def closely(
     pairs += combinations(close if len(close) <= MOST_CLOSE else own[:MOST_CLOSE], 2)
     found = Numbers.of([*values, *(each for pair in pairs for each in _besides(*pair))], pairs, compared, parts)
     ratios = sorted(max(pair) / min(pair) for pair in ((abs(one), abs(other)) for one, other in times) if min(pair))
-    return found._replace(ratios=ratios)
+    return found._replace(ratios=ratios, totals=sorted(totals))
 
 
 def loosely(tables: Sequence[Rows], numbers: Iterable[float], stated: Sequence[float] = ()) -> Numbers:
@@ -214,6 +221,15 @@ def numbers_of(values: Iterable[Any]) -> list[float]:
     """Return the numbers among values, none too large to be calculated with."""
     numbers = (one for one in values if isinstance(one, int | float) and not isinstance(one, bool))
     return [float(one) for one in numbers if abs(one) <= LARGEST]
+
+
+def _with_total_apart(column: list[float]) -> Iterator[list[float]]:
+    """Yield a column, and its other numbers too if the largest seems to be their total."""
+    yield from [column] if column else ()
+    largest = max(column, default=0.0)
+    if len(column) >= _FEWEST_TOTALLED and abs(sum(column) - 2 * largest) <= 1e-9 * largest:
+        at = column.index(largest)
+        yield [*column[:at], *column[at + 1 :]]
 
 
 def _besides(one: float, other: float) -> Iterator[float]:

@@ -274,10 +274,9 @@ class _Found(NamedTuple):
         numbers = [*self.single, *self.asked, *own] if self.few or self.tables else []
         together = [*self.together, list(dict.fromkeys(own))[:MOST_TOGETHER]]  # those of the answer stand together
         near = closely(self.tables, self.named, numbers, together, [*self.asked, *own], self.read)
-        near = Numbers(
-            sorted({*near.values, *self.counts, *self.spans, *self.squares}),
-            sorted({*near.shares, *self.squares}),
-            near.ratios,
+        near = near._replace(
+            values=sorted({*near.values, *self.counts, *self.spans, *self.squares}),
+            shares=sorted({*near.shares, *self.squares}),
         )
         left = [one for one in left if not one.follows(near, by_chance=False, shares=self.shares)]
         far = (

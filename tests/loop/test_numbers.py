@@ -142,3 +142,56 @@ def test_a_quotient_may_be_rounded_to_a_whole_number_of_times_or_thousands(
 def test_no_number_follows_from_the_address_of_a_task(port: int) -> None:
     site = f"http://127.0.0.1:{port}"
     assert unfounded("42 crowns.", f"Compare {site}/1 and {site}/928.", ["A page of 3 words."]) == ["42"]
+
+
+PAY = (
+    "Name,Department,Salary\nAnna,Sales,52000\nBo,Sales,48000\nCato,IT,61000\nDina,IT,67500\nEven,HR,45000\n"
+    "Frida,HR,47000\nGeir,IT,58000"
+)
+
+
+@pytest.mark.parametrize(
+    ("asked", "answer", "unknown"),
+    [
+        ("What share of the pay goes to HR?", "24.3 %", []),
+        ("What share of the pay goes to Sales?", "26.4 %", []),
+        ("What share goes to each?", "IT: 186,500 (49.3 %), Sales: 100,000 (26.4 %), HR: 92,000 (24.3 %)", []),
+        ("What share of the pay goes to HR?", "24.8 %", ["24.8"]),
+        ("What share of the pay goes to HR?", "26.4 %", ["26.4"]),
+        (
+            "What share goes to each?",
+            "IT: 186,500 (49.3 %), Sales: 100,000 (27.4 %), HR: 92,000 (23.3 %)",
+            ["27.4", "23.3"],
+        ),
+    ],
+)
+@pytest.mark.parametrize("last", ["", "\nTotal,,378500"])
+def test_the_share_of_a_named_group_follows_beside_a_total_row_too(
+    asked: str, answer: str, unknown: list[str], last: str
+) -> None:
+    assert unfounded(answer, asked, [f"{PAY}{last}"]) == unknown
+
+
+SHOPS = {
+    "columns": ["shop", "sales", "revenue"],
+    "rows": [
+        ["Oslo", 50, 96812.5],
+        ["Bergen", 45, 70614.32],
+        ["Hamar", 48, 85310.0],
+        ["Molde", 50, 79792.93],
+        ["Bodø", 47, 81350.25],
+    ],
+}
+
+
+@pytest.mark.parametrize(
+    ("answer", "unknown"),
+    [
+        ("0.41 million NOK: Oslo 23 %, Hamar 21 %, Bodø 20 %, Molde 19 %, Bergen 17 %.", []),
+        ("0.414 million NOK, with Oslo first.", []),
+        ("0.43 million NOK: Oslo 23 %, Hamar 21 %, Bodø 20 %, Molde 19 %, Bergen 17 %.", ["0.43"]),
+        ("0.39 million NOK: Oslo 23 %, Hamar 21 %, Bodø 20 %, Molde 19 %, Bergen 17 %.", ["0.39"]),
+    ],
+)
+def test_the_sum_of_a_column_may_be_said_in_millions(answer: str, unknown: list[str]) -> None:
+    assert unfounded(answer, "What is the total revenue in million NOK?", [SHOPS]) == unknown
