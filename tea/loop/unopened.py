@@ -8,14 +8,13 @@ from collections.abc import Iterable, Mapping
 from itertools import islice
 from typing import Any, cast
 
+from tea.loop.addresses import ADDRESS, without_marks
 from tea.loop.naming import without_quotes
 from tea.loop.observation import Observation
 from tea.loop.unrun import has_failed
 from tea.loop.written import Functions
 from tea.types import JsonValue, Task, as_text
 
-_ADDRESS = re.compile(r"https?://[^\s<>\"'`]+", re.IGNORECASE)
-_END = ".,;:!?)]}*\u201d\u2019"
 _SCHEME = re.compile(r"\Ahttps?://(?:www\.)?", re.IGNORECASE)
 _MOST_ADDRESSES, _AROUND = 50, 300  # characters before and behind each
 _SENTENCE = re.compile(r"[.!?;]\s|\n")
@@ -104,24 +103,25 @@ def to_be_opened(text: str, *, given: bool = False) -> list[str]:
         given: Whether it has files, which may come from there.
     """
     found, text = list[str](), without_quotes(text)
-    for one in islice(_ADDRESS.finditer(text), _MOST_ADDRESSES):
+    for one in islice(ADDRESS.finditer(text), _MOST_ADDRESSES):
         before = text[max(0, one.start() - _AROUND) : one.start()]
         own = _SENTENCE.split(before)[-1]
-        behind = _SENTENCE.split(f"{one[0][len(one[0].rstrip(_END)) :]}{text[one.end() : one.end() + _AROUND]}")[0]
+        address = without_marks(one[0])
+        behind = _SENTENCE.split(f"{one[0][len(address) :]}{text[one.end() : one.end() + _AROUND]}")[0]
         sentence = f"{own} {behind}"
         if given and _COMES_FROM.search(own):
             continue
         if _IN_CODE.search(own) or _AS_TEXT.search(sentence):
             continue
         if _IN.search(own) or _READS.search(sentence) or len(re.findall(r"\w+", sentence)) <= _FEW_WORDS:
-            found.append(one[0].rstrip(_END))
+            found.append(address)
     return found
 
 
 def _before(text: str) -> list[str]:
     """Return the words in front of each address."""
     return [
-        text[max(0, one.start() - _AROUND) : one.start()] for one in islice(_ADDRESS.finditer(text), _MOST_ADDRESSES)
+        text[max(0, one.start() - _AROUND) : one.start()] for one in islice(ADDRESS.finditer(text), _MOST_ADDRESSES)
     ]
 
 
