@@ -6,13 +6,12 @@ import os
 from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
 
 from tea.errors import ProviderError
 from tea.models.accounts import Accounts
 from tea.models.config import ModelConfig
 from tea.models.manager import ModelManager
-from tea.models.presets import ADDRESSES, BASE_URLS, PRESETS, placed, preset
+from tea.models.presets import ADDRESSES, BASE_URLS, PRESETS, bare_address, placed, preset
 from tea.models.retrying import DEFAULTS
 from tea.types import JsonObject, as_object
 
@@ -134,22 +133,14 @@ def is_meant_for(key: str, address: str) -> bool:
         key: Name of a variable.
         address: A base URL.
     """
-    return any(_bare(reached(one)) == _bare(address) for one in map(preset, PRESETS) if key in one.keys)
+    return any(bare_address(reached(one)) == bare_address(address) for one in map(preset, PRESETS) if key in one.keys)
 
 
 def is_led_to(key: str, address: str) -> bool:
     """Return whether the process's environment redirects a key's provider to an address, as its SDK reads it."""
     providers = {one.provider for one in map(preset, PRESETS) if key in one.keys and one.base_url is None}
     named = (os.environ.get(ADDRESSES[provider], "").strip() for provider in providers)
-    return any(_bare(one) == _bare(address) for one in named if one)
-
-
-def _bare(address: str) -> str:
-    try:
-        parts = urlsplit(address.strip())
-    except ValueError:  # it is not an address, and equal to none
-        return address
-    return parts._replace(netloc=parts.netloc.lower(), path=parts.path.rstrip("/").removesuffix("/v1")).geturl()
+    return any(bare_address(one) == bare_address(address) for one in named if one)
 
 
 def _state(accounts: Accounts, config: ModelConfig, keys: Keys) -> None:

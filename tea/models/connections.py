@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
+from tea.models.presets import BASE_URLS, bare_address
 from tea.web.decoding import Decoder
 
 _MOST_OF_AN_ERROR = 2**16  # bytes of its body
@@ -51,13 +52,9 @@ def alone(client: Any, sdk: str, base_url: str | None) -> Any:
 
 def _at_home(sdk: str, base_url: str) -> bool:
     """Return whether an address is the SDK's own provider, or its replacement named in the environment."""
-    parts, domain = urlsplit(base_url), f"{sdk}.com"
-    host = parts.hostname or ""
-    named, here = (
-        one.strip().rstrip("/").removesuffix("/v1") for one in (os.environ.get(f"{sdk.upper()}_BASE_URL", ""), base_url)
-    )
-    own = parts.scheme == "https" and (host == domain or host.endswith(f".{domain}"))
-    return own or here == named
+    own = (address for provider, address in BASE_URLS.items() if provider.startswith(sdk))
+    named = os.environ.get(f"{sdk.upper()}_BASE_URL", "")
+    return bare_address(base_url) in map(bare_address, filter(None, (*own, named)))
 
 
 def arriving(response: Any, most: int) -> AsyncIterable[bytes]:

@@ -149,6 +149,15 @@ def placed(config: ModelConfig, keys: Callable[[str], str | None]) -> ModelConfi
         raise BadInput(f"{variable} is not usable: {error.problem}", fix=error.fix) from None
 
 
+def bare_address(address: str) -> str:
+    """Return an address in one spelling, for comparison: without the version and slash at its end."""
+    try:
+        parts = urlsplit(address.strip())
+    except ValueError:  # it is not an address, and equal to none
+        return address
+    return parts._replace(netloc=parts.netloc.lower(), path=parts.path.rstrip("/").removesuffix("/v1")).geturl()
+
+
 def local(name: str, base_url: str, model: str = "") -> ModelConfig:
     """Return a configuration for a server named ad hoc; without a model, its first one answers.
 

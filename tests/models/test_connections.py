@@ -138,6 +138,10 @@ async def test_many_questions_at_once_share_their_way(dialect: Dialect) -> None:
         ("http://api.openai.com/v1", False),  # anybody on the way reads along
         ("https://api.openai.com.evil.example/v1", False),
         ("https://evil.example/v1", False),
+        ("https://community.openai.com/v1", False),
+        ("https://api.openai.com:8443/v1", False),
+        ("https://API.openai.com/v1/", True),
+        ("", False),
     ],
 )
 def test_what_an_sdk_takes_of_the_environment_stays_from_other_addresses(address: str, own: bool) -> None:
