@@ -50,8 +50,7 @@ _FREE_OPTIONS = frozenset(
     }
 )  # fmt: skip
 _SHOWN, _LONGEST_ADDRESS = 100, 500  # characters in an error
-_LONGEST_HOST, _HEAD = 3_000, 100  # a name has up to 253, each of which may be escaped; it stands at the end
-_HOST = re.compile(r"[^/?#]*:?//[^/?#]*|")
+_HOST = re.compile(r"\A[^/?#]*//[^/?#]*")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -356,12 +355,8 @@ def _shown(address: str) -> str:
     """
     given = {os.environ.get(name, "").strip().rstrip("/") for name in ADDRESSES.values()}
     text = _plain(in_sentence(_without_secrets(address) if address.rstrip("/") in given else address))
-    found = _HOST.match(text) if len(text) > _LONGEST_ADDRESS else None
-    if found is None:
-        return text
-    host, left = found[0], len(found[0]) - _LONGEST_HOST
-    host = f"{host[:_HEAD]}[... {left:,} more ...]{host[_HEAD + left :]}" if left > 0 else host
-    return host + _shortened(text[found.end() :], _LONGEST_ADDRESS)
+    host = "".join(_HOST.findall(text)[:1])
+    return host + _shortened(text.removeprefix(host), _LONGEST_ADDRESS)
 
 
 def _without_secrets(address: str) -> str:

@@ -33,7 +33,6 @@ OPENINGS = {
     '[web]\nwayback = "http://127.0.0.1:9200/"': "tells the addresses of pages to http://127.0.0.1:9200/",
     '[web]\nwayback = "http://web.archive.org"': "tells the addresses of pages to http://web.archive.org",
     '[web]\nwayback = "https://web.archive.org:8443"': "tells the addresses of pages to https://web.archive.org:8443",
-    '[web]\nwayback = "https://me@web.archive.org/"': "tells the addresses of pages to https://me@web.archive.org/",
     '[web]\nrepositories = ["/srv/git"]': "lets agents clone and push to the repositories in /srv/git",
     '[web]\nplain = [".gov"]': "reads pages without encryption from hosts that end in .gov",
     "[web]\nhtml_bytes = 900000000": "raises a limit of what is fetched, html_bytes = 900000000",

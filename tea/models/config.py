@@ -19,6 +19,7 @@ from tea.errors import BadInput
 from tea.refs import check_name
 from tea.store.strict import Refused, dumps
 from tea.types import JsonObject
+from tea.web.places import is_place
 
 OFFLINE = "offline"
 Provider = Literal["openai_chat", "openai_responses", "anthropic_messages"]
@@ -209,9 +210,7 @@ def address_fault(base_url: str) -> tuple[str, str] | None:
     """Return the problem with an address and its fix; the address is not repeated, as it may contain a password."""
     try:
         parts = urlsplit(base_url)
-        usable = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
-        usable = usable and (parts.port is None or parts.netloc.endswith(f":{parts.port}"))  # no zeros in front
-        usable = usable and ".." not in parts.netloc  # some clients leave out such dots
+        usable = parts.scheme in ("http", "https") and parts.port != 0 and is_place(parts.netloc)
     except ValueError:
         usable, parts = False, urlsplit("")
     if not usable or "@" in base_url or re.search(r"[\s\x00-\x1f\x7f\\{}]", base_url):

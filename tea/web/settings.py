@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 
 from tea.characters import in_sentence
 from tea.errors import BadInput
+from tea.web.places import is_place
 
 AGENT = "tea-protocol/0.1 (an agent reads for a person)"
 
@@ -131,10 +132,7 @@ def _bad(name: str, problem: str, fix: str) -> BadInput:
 def is_address(text: str) -> bool:
     """Return whether a text is an address of the web, without blanks."""
     try:
-        parts = urlsplit(text)
-        is_plain = parts.port is None or parts.netloc.endswith(f":{parts.port}")  # without zeros in front
-        is_plain = is_plain and ".." not in parts.netloc  # some clients leave out such dots
-        return bool(re.fullmatch(r"https?://[^/\s]\S*", text)) and bool(parts.hostname) and is_plain
+        return bool(re.fullmatch(r"https?://[^/\s]\S*", text)) and is_place(urlsplit(text).netloc)
     except ValueError:
         return False
 

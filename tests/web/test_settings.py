@@ -44,6 +44,8 @@ def test_a_home_says_them(tmp_path: Path) -> None:
         ("after", "2024"),
         ("before", "31.05.2024"),
         ("wayback", "web.archive.org"),
+        ("wayback", "https://me@web.archive.org/"),
+        ("wayback", "https://web.archive.org..:443/"),
         ("alow", []),
         ("unknown", 1),
     ],
