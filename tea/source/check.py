@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from tea.components.component import Component, component_name
@@ -63,6 +63,18 @@ def outlined(source: str, kind: Kind) -> SourceText:
         description=_description(main, found),
         metadata=found.literals.get("metadata") or {},
     )
+
+
+def located(text: SourceText) -> Checked:
+    """Return the facts needed for loading a source checked before, read without checking it again.
+
+    Raises:
+        BadComponent: It is not one component of its kind.
+    """
+    main = ParsedFile.outline(text.source)
+    found = _only_component(main, Names.outline(main), text.kind)
+    order = _order({path: ParsedFile.outline(source, path) for path, source in sorted(text.files.items())})
+    return Checked(text=replace(text, name=found.name), binding=found.node.name, order=order)
 
 
 def _checked(source: str | bytes, files: Mapping[str, str], kind: Kind | None, requires: Collection[str]) -> Checked:

@@ -44,6 +44,7 @@ class DynamicManager:
         loop: What agents work in that write no `run`; without one they can be described, and do not run.
         threads: Where tools run that are not async.
         kept: Where checked sources are kept, compiled, for the next process.
+        checked: Tells whether source of that digest was checked elsewhere, so that it is only read; none by default.
     """
 
     def __init__(
@@ -52,8 +53,9 @@ class DynamicManager:
         loop: Loop | None = None,
         threads: Threads | None = None,
         kept: SourceCache | None = None,
+        checked: Callable[[str], bool] = lambda digest: False,
     ) -> None:
-        self._trusted, self._kept = trusted, kept or SourceCache()
+        self._trusted, self._kept, self._is_checked = trusted, kept or SourceCache(), checked
         self._define = partial(define, loop=loop, threads=threads or Threads())
         self._loaded: WeakValueDictionary[str, Definition] = WeakValueDictionary()
         self._locks: WeakValueDictionary[str, _Lock] = WeakValueDictionary()
@@ -147,9 +149,13 @@ class DynamicManager:
             checked = Checked(text=text, binding=binding, order=order)
             definition = self._definition(checked, digest, codes, _signatures(read), bodies=bodies)
         else:
-            from tea.source.check import check_source
+            from tea.source.check import check_source, located
 
-            checked = known or check_source(text.source, text.files, text.kind, text.requires)
+            checked = known or (
+                located(text)
+                if self._is_checked(digest)
+                else check_source(text.source, text.files, text.kind, text.requires)
+            )
             accept(checked.text)
             if text_digest(checked.text) != digest:  # whoever allowed it has not seen what was added to the source
                 raise refusal(f"The source of {text.name!r} is not complete, so nothing of it runs.", "check it first.")

@@ -96,15 +96,15 @@ class ParsedFile:
         return cls(path=path, source=text, tree=tree, nodes=nodes, table=table, postponed=postponed)
 
     @classmethod
-    def outline(cls, source: str) -> ParsedFile:
-        """Parse the main file of a source checked before, without its symbol table.
+    def outline(cls, source: str, path: str = "") -> ParsedFile:
+        """Parse a file of a source checked before, without its symbol table.
 
         Raises:
             BadComponent: It is not Python text.
         """
-        text = read_text(source)
-        tree = _understood("", lambda: _one_at_a_time(lambda: ast.parse(text)))
-        return cls(path="", source=text, tree=tree, nodes=(), table=_table(""))
+        text = read_text(source, path)
+        tree = _understood(path, lambda: _one_at_a_time(lambda: ast.parse(text)))
+        return cls(path=path, source=text, tree=tree, nodes=(), table=_table(""))
 
     def refuse(self, problem: str, fix: str, node: ast.AST | None = None) -> BadComponent:
         """Return the error for a problem, with the line of its node."""

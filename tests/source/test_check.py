@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 import tea
 from tea.errors import BadComponent, TeaError
 from tea.source.bundled import bundled_files, read_source
+from tea.source.check import check_source, located
 from tea.source.dynamic import DynamicManager
 from tea.source.imports import VOCABULARY
 from tea.source.text import SourceText
@@ -585,5 +586,7 @@ def outcome(source: str | bytes, files: dict[str, str]) -> SourceText | None:
 )
 def test_bundled_components_pass_the_check_as_they_are(path: Path) -> None:
     source, files = read_source(path)
-    found = check(source, files)
-    assert (found.name, found.changes) == (path.stem, ())
+    found = check_source(source, files, None, ())
+    assert (found.text.name, found.text.changes) == (path.stem, ())
+    read = located(found.text)
+    assert (read.text, read.binding, read.order) == (found.text, found.binding, found.order)
