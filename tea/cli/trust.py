@@ -36,7 +36,7 @@ async def trust(
 
     Trust is of a digest. It is given at once to what `tea show REF --source` showed last, and to REF@sha256:DIGEST;
     of anything else the source is shown, or how it differs from the last version that is trusted, and a person at a
-    terminal is asked.
+    terminal is asked. What is trusted already, or ships, needs no grant and gets none.
     `tea trust --home [FOLDER]` shows what a home asks for, and asks.
     """
     exact = ref if ref is not None and ref.startswith("@") else None
@@ -47,10 +47,14 @@ async def trust(
     async with command.platform() as tea:
         library, found = await find(tea, ref)
         config: Manifest = await library.info(found)
-        if found.selector != config.digest and not tea.trust(config.digest):
-            await _reviewed(tea, library, config)
-        await library.trust(config.ref.at(config.digest))
-    command.show(f"trusted {config.ref}", {"ref": str(config.ref), "digest": config.digest})
+        spelled = found.selector == config.digest
+        granted = not spelled and tea.trust(config.digest)
+        if not granted:
+            if not spelled:
+                await _reviewed(tea, library, config)
+            await library.trust(config.ref.at(config.digest))
+    told = f"{config.ref} is trusted already" if granted else f"trusted {config.ref}"
+    command.show(told, {"ref": str(config.ref), "digest": config.digest})
     return None
 
 

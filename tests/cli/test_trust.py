@@ -62,7 +62,15 @@ def test_a_digest_that_is_spelled_is_trusted_and_a_wrong_one_is_not(loaded: Tea)
     right = digest(loaded, "shout")
     loaded("trust", f"shout@sha256:{'0' * 64}").refused(2, "digest")
     assert loaded("trust", f"shout@{right}").code == 0
-    assert loaded("trust", "shout").out == "trusted tool:shout@1.0.1\n"
+    assert loaded("trust", "shout").out == "tool:shout@1.0.1 is trusted already\n"
+
+
+def test_what_ships_is_trusted_already_and_gets_no_grant(tea: Tea) -> None:
+    for _ in range(2):
+        assert tea("trust", "tool:calculator").out == "tool:calculator@1.0.0 is trusted already\n"
+    assert not (tea.state / "trusted").exists()
+    assert tea("trust", f"tool:calculator@{digest(tea, 'tool:calculator')}").out == "trusted tool:calculator@1.0.0\n"
+    assert digest(tea, "tool:calculator") in (tea.state / "trusted").read_text()
 
 
 def test_what_another_account_was_shown_counts_for_nobody_else(loaded: Tea, tmp_path: Path) -> None:
