@@ -22,6 +22,7 @@ from tea.store.strict import Refused
 Files = dict[str, bytes]
 MAIN = "SKILL.md"
 MOST_FILES, MOST_BYTES, MOST_ALL, DEEPEST = 200, 2**20, 4 * 2**20, 8
+_SCRIPTS = frozenset((".bash", ".js", ".md", ".php", ".pl", ".ps1", ".py", ".r", ".rb", ".sh", ".ts", ".zsh"))
 _REF, _SEAL = f'  "{OWN}ref": ', f'  "{OWN}seal": '
 
 
@@ -42,6 +43,8 @@ def read_folder(folder: Path) -> Skill:
     texts, assets = _divided(found)
     if main not in texts:
         raise BadComponent(f"{main} is not UTF-8 text without NUL.", fix="save it as UTF-8.")
+    if script := next((path for path, data in assets.items() if _is_script(path, data)), None):
+        raise BadComponent(f"{script[-80:]!r} is a script and not UTF-8 text without NUL.", fix="save it as UTF-8.")
     check_characters("", {MAIN: texts[main]})
     skill = read_skill(texts.pop(main), texts, assets)
     if skill.name != place.name:
@@ -118,6 +121,11 @@ def _divided(files: Files) -> tuple[dict[str, str], dict[str, bytes]]:
         else:
             texts[path] = text
     return texts, assets
+
+
+def _is_script(path: str, data: bytes) -> bool:
+    """Return whether a file is one that people read before it is executed."""
+    return data.startswith(b"#!") or PurePosixPath(path).suffix.casefold() in _SCRIPTS
 
 
 def _differs(place: Path, files: Files) -> bool:

@@ -251,7 +251,10 @@ def test_a_skill_that_breaks_a_rule_is_refused_in_one_line(tmp_path: Path, text:
     assert len(str(caught.value)) < 300
 
 
-@pytest.mark.parametrize("trap", ["link", "folder link", "pipe", "main", "many", "deep", "large", "nothing", "name"])
+@pytest.mark.parametrize(
+    "trap",
+    ["link", "folder link", "pipe", "main", "script", "program", "many", "deep", "large", "nothing", "name"],
+)
 def test_a_folder_with_a_trap_is_refused_in_one_line(tmp_path: Path, trap: str) -> None:
     import os
 
@@ -267,6 +270,10 @@ def test_a_folder_with_a_trap_is_refused_in_one_line(tmp_path: Path, trap: str) 
             os.mkfifo(folder / "pipe")
         case "main":
             (folder / "SKILL.md").write_bytes(GOOD.encode() + b"\xff")
+        case "script":
+            (folder / "run.sh").write_bytes(b"echo good\r# \xff\necho evil\n")
+        case "program":
+            (folder / "run").write_bytes(b"#!/bin/sh\necho good\r# \0\necho evil\n")
         case "many":
             for number in range(201):
                 (folder / str(number)).touch()
