@@ -105,7 +105,8 @@ def _lines(made: "Sequence[Manifest]", how: str, at: str) -> list[str]:
             f"{_HOW[how]} {one.ref}  {one.digest}",
             f"  says of itself: {one_line(one.description.partition(chr(10))[0])}",
         ]
-    lines += [f"  passed: {one_line(_test_words(test), 160)}" for test in made[-1].lineage.tests]
+    tests = "says of its tests" if how == "reused" else "passed"  # those of a reused one may be its sender's word
+    lines += [f"  {tests}: {one_line(_test_words(test), 160)}" for test in made[-1].lineage.tests]
     last = made[-1]
     use = f'tea run "TASK" {_USED[last.kind]} {last.name}{at}' if last.kind in _USED else ""
     if how == "reused":
@@ -123,9 +124,10 @@ def _lines(made: "Sequence[Manifest]", how: str, at: str) -> list[str]:
 def _test_words(test: "JsonObject") -> str:
     if "task" in test:
         return f"{test['task']} -> {test.get('wanted', '')}"
-    arguments = ", ".join(
-        f"{name}={json.dumps(value, ensure_ascii=False)}" for name, value in test["arguments"].items()
-    )
+    from tea.journal.record import as_mapping
+
+    given = as_mapping(test.get("arguments")).items()  # of a version of somebody else in any form
+    arguments = ", ".join(f"{name}={json.dumps(value, ensure_ascii=False)}" for name, value in given)
     wanted = "an error" if test.get("fails") else json.dumps(test.get("returns"), ensure_ascii=False)
     return f"{arguments} -> {wanted}"
 
