@@ -134,7 +134,7 @@ class Platform:
         self.allowed, self.seal = AllowedDestinations(folder), Seal(folder)
         self.versions = VersionManager(FileRegistry(self.home / "registry", self.seal))
         self.compiled = SourceCache(self.trust.path.parent)
-        self.dynamic = DynamicManager(self.trust, _work, kept=self.compiled, checked=self.trust.ships)
+        self.dynamic = DynamicManager(self.trust, _work, kept=self.compiled)
         self.prompts = PromptManager()
         self.environments = FileEnvironments(self.home / "traces" / "memory", self.seal)
         self.memory = MemoryManager(FileEvents(self.home / "traces" / "memory"), self.environments)

@@ -46,15 +46,17 @@ class Editor:
         """Read the shipped components, without executing them; return the problems by file."""
         problems: list[str] = []
         found: dict[str, SourceText] = {}
-        own = bundled_root()
+        own, relied = bundled_root(), list[str]()
         for path in (path for root in self._library.services.roots for path in bundled_files(self._library.kind, root)):
             try:
                 text = self._shipped_text(path, own)
                 if text.name in found:
                     raise BadComponent(f"{text.name!r} is shipped twice.", fix="rename one of them.")
                 found[text.name] = text
+                relied += [text_digest(text)] if path.is_relative_to(own) else []
             except TeaError as error:
                 problems.append(f"{path.name}: {error}")
+        self._library.services.dynamic.rely_on(relied)
         self._registry.ship(found.values())
         return problems
 

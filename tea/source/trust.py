@@ -43,10 +43,6 @@ class Trust:
         """Trust the digests installed with tea or with an installed package, for this process."""
         self._shipped.update(digests)
 
-    def ships(self, digest: str) -> bool:
-        """Return whether a digest is installed, and its source therefore checked before or while it was read."""
-        return digest in self._shipped
-
     def __call__(self, digest: str) -> bool:
         """Return whether source with the given digest may run in process."""
         return digest in self._shipped or digest in self._list.read()

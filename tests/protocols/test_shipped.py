@@ -19,6 +19,9 @@ from tea.protocols.ecp import EnvironmentContextManager
 from tea.protocols.manager import ContextManager
 from tea.protocols.prompt import PromptLibrary
 from tea.protocols.tcp import ToolContextManager
+from tea.source import check as checking
+from tea.source.cache import SourceCache
+from tea.source.text import SourceText
 
 MANAGERS: dict[str, Any] = {
     "tool": ToolContextManager,
@@ -75,6 +78,28 @@ async def test_what_is_shipped_is_listed_without_being_executed_or_stored(
         with pytest.raises(BadComponent, match="ZeroDivisionError"):
             await library.info("greeter")
     assert not (tmp_path / "home").exists()
+
+
+@pytest.mark.parametrize("case", [one for one in CASES if one.kind == "tool"], indirect=True)
+async def test_a_home_holding_a_file_of_a_package_does_not_spare_it_its_check(
+    case: Case, folder: Path, opened: Opener, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    source = case.source("greeter", top="print('it ran')")
+    with monkeypatch.context() as unchecked:  # as the author of a registry could write it
+        unchecked.setattr(
+            checking,
+            "check_source",
+            lambda text, *_: checking.located(SourceText(kind="tool", name="greeter", source=text)),
+        )
+        await opened().register(source)
+    capsys.readouterr()
+    (folder / "greeter.py").write_text(source)
+    monkeypatch.setattr(SourceCache, "read", lambda *_: None)  # as in the state of another account
+    library = opened()
+    await library.init()
+    with pytest.raises(BadComponent, match="does work at the top level"):
+        await library.get("greeter")
+    assert capsys.readouterr().out == ""
 
 
 async def test_a_broken_file_is_reported_by_name_and_skipped(case: Case, folder: Path, opened: Opener) -> None:
