@@ -125,7 +125,8 @@ def _divided(files: Files) -> tuple[dict[str, str], dict[str, bytes]]:
 
 def _is_script(path: str, data: bytes) -> bool:
     """Return whether a file is one that people read before it is executed."""
-    return data.startswith(b"#!") or PurePosixPath(path).suffix.casefold() in _SCRIPTS
+    is_one = path.startswith("scripts/") or PurePosixPath(path).suffix.casefold() in _SCRIPTS
+    return is_one or data.startswith(b"#!")
 
 
 def _differs(place: Path, files: Files) -> bool:

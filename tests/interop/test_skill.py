@@ -253,7 +253,7 @@ def test_a_skill_that_breaks_a_rule_is_refused_in_one_line(tmp_path: Path, text:
 
 @pytest.mark.parametrize(
     "trap",
-    ["link", "folder link", "pipe", "main", "script", "program", "many", "deep", "large", "nothing", "name"],
+    ["link", "folder link", "pipe", "main", "script", "recipe", "program", "many", "deep", "large", "nothing", "name"],
 )
 def test_a_folder_with_a_trap_is_refused_in_one_line(tmp_path: Path, trap: str) -> None:
     import os
@@ -272,6 +272,9 @@ def test_a_folder_with_a_trap_is_refused_in_one_line(tmp_path: Path, trap: str) 
             (folder / "SKILL.md").write_bytes(GOOD.encode() + b"\xff")
         case "script":
             (folder / "run.sh").write_bytes(b"echo good\r# \xff\necho evil\n")
+        case "recipe":
+            (folder / "scripts").mkdir()
+            (folder / "scripts" / "Makefile").write_bytes(b"all:\n\techo good\r# \xff\n")
         case "program":
             (folder / "run").write_bytes(b"#!/bin/sh\necho good\r# \0\necho evil\n")
         case "many":
