@@ -35,7 +35,7 @@ from tea.errors import (
 
 MOST_CHARACTERS = 300
 MOST_OF_QUESTION = 1_000  # a person has to read all of what they are asked
-MOST_OF_REFUSAL = 40_000  # and all of what they may grant
+MOST_OF_REFUSAL = 100_000  # and all of what they may grant
 READER_GONE = 128 + signal.SIGPIPE  # as the shell says it of a command that the signal ended
 _PREFIX = "tea: "
 _REMEDY = re.compile(r"\bf(?=ix\s*:)", re.IGNORECASE)  # in the words of others, which may be a question

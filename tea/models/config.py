@@ -210,7 +210,7 @@ def address_fault(base_url: str) -> tuple[str, str] | None:
     """Return the problem with an address and its fix; the address is not repeated, as it may contain a password."""
     try:
         parts = urlsplit(base_url)
-        usable = parts.scheme in ("http", "https") and parts.port != 0 and is_place(parts.netloc)
+        usable = parts.scheme in ("http", "https") and is_place(parts.netloc)
     except ValueError:
         usable, parts = False, urlsplit("")
     if not usable or "@" in base_url or re.search(r"[\s\x00-\x1f\x7f\\{}]", base_url):

@@ -155,7 +155,8 @@ def bare_address(address: str) -> str:
         parts = urlsplit(address.strip())
     except ValueError:  # it is not an address, and equal to none
         return address
-    return parts._replace(netloc=parts.netloc.lower(), path=parts.path.rstrip("/").removesuffix("/v1")).geturl()
+    place = parts.netloc.lower().removesuffix(":443" if parts.scheme == "https" else ":80")
+    return parts._replace(netloc=place, path=parts.path.rstrip("/").removesuffix("/v1")).geturl()
 
 
 def local(name: str, base_url: str, model: str = "") -> ModelConfig:

@@ -141,6 +141,7 @@ async def test_many_questions_at_once_share_their_way(dialect: Dialect) -> None:
         ("https://community.openai.com/v1", False),
         ("https://api.openai.com:8443/v1", False),
         ("https://API.openai.com/v1/", True),
+        ("https://api.openai.com:443/v1", True),
         ("", False),
     ],
 )

@@ -46,6 +46,7 @@ def test_a_home_says_them(tmp_path: Path) -> None:
         ("wayback", "web.archive.org"),
         ("wayback", "https://me@web.archive.org/"),
         ("wayback", "https://web.archive.org..:443/"),
+        ("wayback", "https://web.archive.org:99999/"),
         ("alow", []),
         ("unknown", 1),
     ],
