@@ -23,7 +23,7 @@ from tea.store.files import keep_private
 from tea.store.strict import Refused
 
 _FOLDER, _SUFFIX = "kept", ".bin"
-_MOST = 1024  # files; the oldest go
+_MOST = 1024  # files; those longest unused go
 _SEAL, _LIMIT = 32, 2**26
 _MAKERS = tuple(Path(__file__).parent.parent / room for room in ("components", "source", "prompts"))
 
@@ -43,11 +43,15 @@ class SourceCache:
         if self._folder is None:
             return None
         key = _key(texts)
+        path = self._path(key)
         try:
-            data = read_own(self._path(key), _LIMIT)
-            return marshal.loads(data[_SEAL:]) if data[:_SEAL] == _seal(key, data[_SEAL:]) else None
+            data = read_own(path, _LIMIT)
+            found = marshal.loads(data[_SEAL:]) if data[:_SEAL] == _seal(key, data[_SEAL:]) else None
         except (OSError, Refused, ValueError, EOFError, TypeError):
             return None
+        with suppress(OSError):
+            os.utime(path, follow_symlinks=False)
+        return found
 
     def keep(self, value: Any, *texts: str) -> None:
         """Cache a value for these texts: numbers, texts, tuples, lists, dicts and code."""
@@ -56,12 +60,13 @@ class SourceCache:
         key, data = _key(texts), marshal.dumps(value)
         with suppress(OSError):
             keep_private(self._path(key), _seal(key, data) + data)
-            self._forget_oldest(self._folder)
+            self._forget_unused(self._folder)
 
     def _path(self, key: str) -> Path:
         return (self._folder or Path()) / (key + _SUFFIX)
 
-    def _forget_oldest(self, folder: Path) -> None:
+    def _forget_unused(self, folder: Path) -> None:
+        """Remove the files longest unused, but for the newest."""
         files = [one for one in os.scandir(folder) if one.name.endswith(_SUFFIX)]
         if len(files) > _MOST:
             files.sort(key=lambda one: one.stat().st_mtime_ns)

@@ -238,3 +238,15 @@ def test_a_file_that_others_may_write_counts_for_nothing(tmp_path: Path) -> None
     one.rename(tmp_path / "elsewhere")
     os.mkfifo(one)
     assert kept.read("a") is None
+
+
+def test_of_many_files_those_longest_unused_go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tea.source.cache._MOST", 3)
+    kept = SourceCache(tmp_path)
+    for number, text in enumerate("abc"):
+        kept.keep(number, text)
+        for one in (tmp_path / "kept").iterdir():
+            os.utime(one, ns=(one.stat().st_atime_ns, one.stat().st_mtime_ns - 10**9))
+    assert kept.read("a") == 0
+    kept.keep(3, "d")
+    assert [kept.read(text) for text in "abcd"] == [0, None, 2, 3]
