@@ -38,6 +38,7 @@ _OWN = frozenset(
 )
 
 _VARIABLE = re.compile(r"[A-Z_][A-Z0-9_]{0,127}")  # in capitals, as all do: what has small letters may be a key
+_MOST_KEYS = 100  # of one provider, asked in turn
 _KEY = re.compile(r"(?<![A-Za-z0-9])(?:sk[-_]|gsk_|xai-|hf_|pplx-|nvapi-|r8_|AIza)[A-Za-z0-9_-]{16,}")
 _KEY_FIELD = re.compile(
     r"(?:api|access|secret)?[-_]?(?:key|token|secret|password|authorization|credentials?)|.*headers"
@@ -241,6 +242,8 @@ def _fault(config: ModelConfig) -> tuple[str, str] | None:
     """Return the problem with a configuration and its fix."""
     if config.provider not in get_args(Provider):
         return f"there is no provider {config.provider[:60]!r}", f"providers are {', '.join(get_args(Provider))}."
+    if len(config.keys) > _MOST_KEYS:
+        return f"`key_env` names more than {_MOST_KEYS} variables", "name fewer keys of the provider."
     for name in config.keys:
         if not _VARIABLE.fullmatch(name):
             return (

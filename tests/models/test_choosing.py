@@ -136,6 +136,7 @@ def test_what_cannot_be_a_key_is_said_before_anything_is_sent(key: str) -> None:
         ({"options": {"note": [f"Bearer {SECRET}"]}}, "what looks like a key"),
         ({"model": SECRET}, "what looks like a key"),
         ({"key_env": ["ONE_KEY", "SPARE_KEY"]}, "`key_env` is a list. Fix: write the names in one text"),
+        ({"key_env": ",".join(f"KEY_{one}" for one in range(101))}, "`key_env` names more than 100 variables"),
         ({"key_env": "Abc0123456789abcdef"}, "not a name of an environment variable"),
         ({"base_url": "http://host/v1?key=word"}, "has a query"),
         ({"base_url": "http://host/v1#word"}, "has a query or a fragment"),
