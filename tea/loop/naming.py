@@ -39,27 +39,36 @@ _QUOTED = re.compile(
 )
 _WHOLE_SENTENCE = re.compile(r"(?<=[!?;])\s|(?<=[^\d\s]\.)\s|\n")  # with its mark; `5. Lind` is one
 _CHANGES = re.compile(  # verbs that order, of adding, of taking away, of what may be kept elsewhere, and of all else
-    r"(?:\A\W*|[,:.] |\b(?:also|and|bitte|now|please|then|und|(?:can|could|will|would) you"
+    r"(?:\A\W*|[,:.] |\b(?:also|and|bitte|et|now|please|puis|then|und|(?:can|could|will|would) you"
     r"|(?P<mild>shall|should|you|(?<!how )to)) )"
-    r"(?:(?P<more>add|append|insert|put|erg\u00e4nze|f\u00fcge|h\u00e4nge|schreibe?)"
-    r"|(?P<less>delete|drop(?! in\b)|remove|entferne|l\u00f6sche)"
+    r"(?:(?P<more>add|append|enter|insert|put|(?P<write>write)|erg\u00e4nze|f\u00fcge?|h\u00e4nge?|schreibe?|trage?"
+    r"|ajoute[rz]?|ins(?:\u00e8re|\u00e9re[rz])|inscri(?:re|s|vez))"
+    r"|(?P<less>cross out|delete|drop(?! in\b)|remove|strike|entferne|l\u00f6sche|streiche?|enl\u00e8ve|supprime[rz]?)"
     r"|(?P<kept>clean|format|normali[sz]e|order|re(?:format|order)|round|sort|trim|ordne|sortiere)"
     r"|correct(?= (?:an?|all|any|both|each|every|it|its|that|the|them|this|these|those)\b| \w+\.\w)"
+    r"|(?P<whole>(?:overwrite|update)(?= (?:the )?(?:file |table )?[\"'`]?[\w-]+\.[a-z]))"
     r"|(?:change|edit|fix|repair|update)(?! (?:between|by|for|from|in|me|of|on|over|since|to)\b)"
-    r"|(?P<look>debug)|mend|modify|overwrite|refactor|rename|replace|rewrite"
-    r"|\u00e4ndere|behebe|ersetze|korrigiere|repariere)\b(?! up\b|:)",
+    r"|(?P<look>debug|see to|take care of)|adapt|adjust|mend|modify|overwrite|refactor|rename|replace|rewrite"
+    r"|set(?= (?:its|the)\b)|\u00e4ndere|behebe|ersetze|korrigiere|repariere"
+    r"|chang(?:er|ez)|corrige[rz]?|modifie[rz]?|remplace[rz]?)\b(?! up\b|:)",
     re.IGNORECASE,
 )
 _ITSELF = re.compile(
     r"\b(?:directly|in place|in (?:that|the(?: same)?|this) file|itself|overwrit\w+|direkt|selbst)\b", re.IGNORECASE
 )
+_COLUMN = re.compile(r"(?: (?!in(?:to)?\b|to\b)[^\s,]+){0,3} (?:column|field|spalte|colonne)s?\b", re.IGNORECASE)
 _ADDED = re.compile(  # what is added to a text, as opposed to numbers added up
     r"(?: the(?: following)?)? (?:[\"'`]|(?:another|an?|comments?|columns?|docstrings?|entr(?:y|ies)|fields?|functions?"
     r"|header|headings?|items?|lines?|links?|notes?|one|paragraphs?|records?|rows?|sections?|sentences?|tests?|titles?"
-    r"|type hints|words?|eine?n?|zeilen?)\b)",
+    r"|type hints|words?|eine?n?|zeilen?|une?|(?:her|his|its|their) \w+)\b)",
     re.IGNORECASE,
 )
 _ADDS_UP = re.compile(r"(?:add|put)\Z", re.IGNORECASE)
+_IF = re.compile(
+    r"\A\W*(?:if|unless|falls|wenn|si)\b|\b(?:as|if|where(?:ver)?) (?:appropriate|need\w*|necessary|required|so)\b"
+    r"|\b(?:falls|wenn|wo|si) (?:n\u00f6tig|n\u00e9cessaire)\b",
+    re.IGNORECASE,
+)
 _POLITE = re.compile(r"\W*(?:please )?(?:can|could|will|would) you\b", re.IGNORECASE)
 _IT = re.compile(r" (?:it|them)\b", re.IGNORECASE)
 _ASKS = re.compile(
@@ -68,12 +77,36 @@ _ASKS = re.compile(
     re.IGNORECASE,
 )
 _PLACE = (
-    r"(?:above|at|below|in|inside|into|onto|to|(?:beginning|bottom|end|head|start|top) of"
-    r"|as (?:an?|the) (?:\w+ )?(?:column|line|row) of|an|ende (?:von|der)|zu)"
+    r"(?:above|at|below|in|inside|into|onto|to|(?:beginning|bottom|end|head|last (?:line|row)|start|top) of"
+    r"|as (?:an?|the) (?:\w+ )?(?:column|line|row) of|an|ende (?:von|der)|zu|\u00e0|au|dans)"
 )
-_INTO = re.compile(rf"\b{_PLACE} (?:(?:the|der|die) )?(?:(?:file|table|datei|tabelle) )?[\"'`]?\Z", re.IGNORECASE)
-_TO = re.compile(r"\b(?:into|onto|to|zu|end of|top of) (?:(?:the|der|die) )?(?:\w+ )?[\"'`]?\Z", re.IGNORECASE)
-_ONLY_USED = re.compile(r"\b(?:as in|by|like|per|see|using|with|mit) (?:(?:the|der) )?[\"'`]?\Z", re.IGNORECASE)
+_INTO = re.compile(
+    rf"\b{_PLACE} (?:(?:the|der|die|la|le) )?(?:(?:file|table|datei|tabelle|fichier) )?[\"'`]?\Z", re.IGNORECASE
+)
+_TO = re.compile(
+    r"\b(?:into|onto|to|zu|\u00e0|(?:end|last (?:line|row)|top) of) (?:(?:the|der|die) )?(?:\w+ )?[\"'`]?\Z",
+    re.IGNORECASE,
+)
+_TEXT_TO = re.compile(
+    r"\b(?:alternative|answer|guide|introduction|letter|mail|repl(?:ies|y)|response)\b", re.IGNORECASE
+)
+_ONLY_USED = re.compile(
+    r"\b(?:as in|by|like|per|see|using|with|mit) (?:(?:the|der) )?[\"'`]?\Z"
+    r"|\A th(?:ese|is) .*\b(?:by|from|per|using|with)\b|\b(?:by|using|with|mit|avec)\b.* (?:from|of|aus|von|de) \Z",
+    re.IGNORECASE,
+)
+READS = re.compile(  # words of a wish to know something
+    r"\b(?:according|analy[sz]e|book|browse|check|click|compare|consult|count|crawl|describe|download|evaluate|extract"
+    r"|fetch|fill|find|follow|get|give|go|how|list|load|look|name|open|read|report|retrieve|review|scrape|search|see"
+    r"|show|study|summari[sz]e|summary|tell|translate|use|using|visit|wh(?:at|en|ere|ich|om?|ose|y)"
+    r"|besuch\w*|finde|laut|lies|nenne|\u00f6ffne|siehe|suche|wann|was|welche[rs]?|wer|wie|wo)\b",
+    re.IGNORECASE,
+)
+_TALKS = re.compile(  # of a text, which the answer may be itself
+    r"\?|\b(?:as|convert|correct|draft|explain|fasse|interpret|(?:re)?phrase|proofread|(?:re)?write|solve|suggest"
+    r"|summe|beschreibe|erkl\u00e4re|schreibe|combien|donne|explique|quel\w*|r\u00e9sume)\b",
+    re.IGNORECASE,
+)
 _TABLES = (
     ".csv",
     ".json",
@@ -203,14 +236,29 @@ def to_be_changed(text: str, given: Collection[str]) -> set[str]:
     """Return the names of given files to be changed, as opposed to read.
 
     A name is one of them as the first one behind an order to change something, as in `fix the bug in cart.py`; behind
-    one to add something it follows a word of place. A table is left alone by an order to leave rows out of a count, and
-    a file by one to sort it, unless that is to happen in the file itself.
+    one to add something it follows a word of place; where the order names none, it is the only one named elsewhere. A
+    table is left alone by an order to leave rows out of a count, and a file by one to sort it, unless that is to happen
+    in the file itself.
 
     Args:
         text: The task.
         given: The names of its files.
     """
     return {name for name, _ in _changes(text, given)}
+
+
+def possibly_changed(text: str, given: Collection[str]) -> set[str]:
+    """Return the names of given files to be changed, or, of a task without a known order or question, all its files.
+
+    Args:
+        text: The task.
+        given: The names of its files.
+    """
+    if found := to_be_changed(text, given):
+        return found
+    own, plain = _own_names(text, given)
+    asks = any(one.search(plain) for one in (_ASKS, READS, _TALKS))
+    return set() if asks or {*file_names(plain)} - {PurePath(one).name for one in given} else own
 
 
 def ordered_changes(text: str, given: Collection[str]) -> set[str]:
@@ -225,6 +273,11 @@ def ordered_changes(text: str, given: Collection[str]) -> set[str]:
     return {name for name, is_ordered in _changes(text, given) if is_ordered}
 
 
+def is_worked_out(name: str, text: str) -> bool:
+    """Return whether a task asks for what a table gives after a change, so that no word about it claims the change."""
+    return PurePath(name).suffix.casefold() in _TABLES and _ASKS.search(without_quotes(text)) is not None
+
+
 def without_quotes(text: str) -> str:
     """Return a text without its quotations of several words, such as a line to be added."""
     return _QUOTED.sub(lambda found: '""' if " " in found[0].strip("\"'`") else found[0], text)
@@ -232,8 +285,8 @@ def without_quotes(text: str) -> str:
 
 def _changes(text: str, given: Collection[str]) -> Iterator[tuple[str, bool]]:
     """Yield the given files to be changed, each with the clearness of the order."""
-    own, plain = {PurePath(one).name for one in given}, without_quotes(_ADDRESS.sub(" ", text))
-    asks = _ASKS.search(plain) is not None
+    own, plain = _own_names(text, given)
+    sole, asks = next(iter(own)) if len(own) == 1 else "", _ASKS.search(plain) is not None
     for sentence in _WHOLE_SENTENCE.split(plain):
         names, itself = list(_files(sentence)), _ITSELF.search(sentence) is not None
         starts, is_question = [one.start() for one in names], sentence.rstrip().endswith("?")
@@ -241,22 +294,35 @@ def _changes(text: str, given: Collection[str]) -> Iterator[tuple[str, bool]]:
             if order["kept"] and not itself:
                 continue
             at, end, is_added = bisect(starts, order.end()), order.end(), order["more"] is not None
+            adds_up = _ADDS_UP.search(order[0]) and not _ADDED.match(sentence, end)
             signs = (
                 (one, sentence[max(end, one.start() - _NEAR) : one.start()]) for one in names[at : at + _MOST_NAMES]
             )
-            fits = (one for one in signs if (_INTO.search(one[1]) if is_added else not _ONLY_USED.search(one[1])))
+            place = _TO if order["write"] else _INTO
+            fits = (one for one in signs if (place.search(one[1]) if is_added else not _ONLY_USED.search(one[1])))
             found, before = next(fits, (None, ""))
             if found is None and at and not (is_added or order["less"]) and _IT.match(sentence, end):
                 found = names[at - 1]
-            if found is None or (name := found[0]) not in own:
+            if found is None and sole and not (names or adds_up or order["write"] or is_question):
+                yield sole, False
+            if found is None or (name := found[0]) not in own or (order["write"] and _TEXT_TO.search(before)):
                 continue
-            ending = PurePath(name).suffix.casefold()
-            only_asks = asks and (ending in _TABLES or not (is_added or ending in OF_CODE))
+            ending, is_put = PurePath(name).suffix.casefold(), is_added and _TO.search(before) is not None
+            is_told = order["whole"] or (is_put and not _COLUMN.match(sentence, end))
+            only_asks = not is_told and asks and (ending in _TABLES or not (is_added or ending in OF_CODE))
             if order["less"] and only_asks and ending in _TABLES:
                 continue
             is_asked = is_question and not _POLITE.match(sentence)
-            adds_up = _ADDS_UP.search(order[0]) and not _ADDED.match(sentence, end) and not _TO.search(before)
-            yield name, not (only_asks or is_asked or adds_up or order["look"] or order["mild"])
+            if is_asked and (order["mild"] or "you" in order[0].casefold()):
+                continue
+            is_asked = is_asked or _IF.search(sentence) is not None
+            yield name, not (only_asks or is_asked or (adds_up and not is_put) or order["look"] or order["mild"])
+
+
+def _own_names(text: str, given: Collection[str]) -> tuple[set[str], str]:
+    """Return the given files named in a text, or the only one given, and the text without quotations and addresses."""
+    own, plain = {PurePath(one).name for one in given}, without_quotes(_ADDRESS.sub(" ", text))
+    return own & {*file_names(plain)} or (own if len(own) == 1 else set()), plain
 
 
 def _files(text: str) -> Iterator[re.Match[str]]:

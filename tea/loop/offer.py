@@ -10,7 +10,7 @@ from pathlib import PurePath
 from tea.components.context import Context
 from tea.loop.capability import Capability
 from tea.loop.ledger import FUNCTIONS
-from tea.loop.naming import file_names, is_addressed, to_be_changed, to_be_written
+from tea.loop.naming import file_names, is_addressed, possibly_changed, to_be_written
 from tea.loop.shortlist import MOST_SCHEMAS, MOST_TOKENS, ranked, within_limits
 from tea.types import EVERY, JsonObject, Task
 
@@ -92,7 +92,7 @@ def is_called_for(capability: Capability, task: Task, *, corpus: bool = False, c
         written = to_be_written(task.text)
         if capability.codes and _DRAWN.search(task.text):
             return True
-        saved = others or to_be_changed(task.text, task.files)
+        saved = others or possibly_changed(task.text, task.files)
         return not capability.reads and bool(
             others - written or (saved and _SAVED.search(capability.name.replace("_", " ")))
         )

@@ -9,7 +9,7 @@ from itertools import islice
 from typing import Any, cast
 
 from tea.loop.addresses import ADDRESS, without_marks
-from tea.loop.naming import without_quotes
+from tea.loop.naming import READS, without_quotes
 from tea.loop.observation import Observation
 from tea.loop.unrun import has_failed
 from tea.loop.written import Functions
@@ -18,13 +18,6 @@ from tea.types import JsonValue, Task, as_text
 _SCHEME = re.compile(r"\Ahttps?://(?:www\.)?", re.IGNORECASE)
 _MOST_ADDRESSES, _AROUND = 50, 300  # characters before and behind each
 _SENTENCE = re.compile(r"[.!?;]\s|\n")
-_READS = re.compile(
-    r"\b(?:according|analy[sz]e|book|browse|check|click|compare|consult|count|crawl|describe|download|evaluate|extract"
-    r"|fetch|fill|find|follow|get|give|go|how|list|load|look|name|open|read|report|retrieve|review|scrape|search|see"
-    r"|show|study|summari[sz]e|summary|tell|translate|use|using|visit|wh(?:at|en|ere|ich|om?|ose|y)"
-    r"|besuch\w*|finde|laut|lies|nenne|\u00f6ffne|siehe|suche|wann|was|welche[rs]?|wer|wie|wo)\b",
-    re.IGNORECASE,
-)
 _IN = re.compile(  # a word of place in front of the address
     r"\b(?:at|by|from|in|of|on|per|under|via|auf|aus|bei|nach|unter|von|dans|d'apr\u00e8s|selon|sur|de|en|seg\u00fan)"
     r" (?:(?:the|der|die) )?(?:(?:address|article|link|page|site|url|website|seite) )?[(<\[\"'`]*\Z",
@@ -113,7 +106,7 @@ def to_be_opened(text: str, *, given: bool = False) -> list[str]:
             continue
         if _IN_CODE.search(own) or _AS_TEXT.search(sentence):
             continue
-        if _IN.search(own) or _READS.search(sentence) or len(re.findall(r"\w+", sentence)) <= _FEW_WORDS:
+        if _IN.search(own) or READS.search(sentence) or len(re.findall(r"\w+", sentence)) <= _FEW_WORDS:
             found.append(address)
     return found
 

@@ -119,6 +119,73 @@ def test_a_file_ordered_to_be_changed_is_to_be_written(
     assert ("nothing has written it" in problem) is bool(name)
 
 
+WRITE = "Which city in facts.csv has most schools? Write its name into the last line of minutes.txt."
+TEAM = "Which shop sold the most pieces, and add its name to team.csv with 5 points."
+STRIKE = "Who is absent in minutes.txt? If it is Mette, strike her from the list and set the date to 15 May."
+UPDATE = "Compute the total area in shops.csv and update minutes.txt with it."
+BOTH = "Rename the function total in cart.py to price_of and adapt test_cart.py."
+SALARY = "pay.csv still has the wrong salary for Bo; it should be 49000. Please take care of that."
+TRAGE, AJOUTE = "Trage in pay.csv eine neue Zeile ein: Hanna, IT.", "Ajoute une ligne pour Hanna \u00e0 pay.csv."
+BACKUP = "Make a backup of pay.csv called pay_old.csv, then drop the column Start from pay.csv."
+SENTENCE = "Correct this sentence with the figures of minutes.txt: 'Tor Vik reported 45 berths let, of 50.'"
+COPIED = call("shell_bash", {"text": "", "sandbox": "bubblewrap", "files": [{"name": "pay_old.csv", "size": 9}]})
+WROTE_MINUTES = call("workspace_edit", {"name": "minutes.txt"}, name="minutes.txt", old="a", new="b")
+
+
+@pytest.mark.parametrize(
+    ("task", "answer", "results", "name"),
+    [
+        (WRITE, "Alda, with 12 schools; it is now the last line of minutes.txt.", [], "minutes.txt"),
+        (WRITE, "Alda, with 12 schools.", [], "minutes.txt"),
+        (TEAM, "Oslo sold the most pieces; it stands in team.csv with 5 points.", [RAN], "team.csv"),
+        (STRIKE, "Mette was absent; she is struck from the list, and the date is 15 May now.", [], "minutes.txt"),
+        (UPDATE, "The total area is 6370 m2; minutes.txt says so now.", [RAN], "minutes.txt"),
+        (UPDATE, "The total area is 6370 m2.", [RAN], "minutes.txt"),
+        (TRAGE, "Hanna steht jetzt in pay.csv.", [], "pay.csv"),
+        (TRAGE, "Erledigt.", [], "pay.csv"),
+        (AJOUTE, "C'est fait : Hanna figure dans pay.csv.", [], "pay.csv"),
+        ("Supprime la ligne Total de pay.csv.", "C'est fait.", [], "pay.csv"),
+        ("Streiche Mette aus minutes.txt.", "Mette ist gestrichen.", [], "minutes.txt"),
+        (SALARY, "Bo's salary is now 49000.", [], "pay.csv"),
+        (SALARY, "Done: pay.csv no longer has 47000 for Bo.", [RAN], "pay.csv"),
+        (BACKUP, "pay_old.csv is the backup; pay.csv has no column Start any more.", [COPIED], "pay.csv"),
+        (BOTH, "The function is called price_of now, in cart.py and in test_cart.py.", [WROTE], "test_cart.py"),
+        (BOTH, "The function is called price_of.", [WROTE], "test_cart.py"),
+        ("minutes.txt: 15 May, not 11 June.", "minutes.txt says 15 May now.", [], "minutes.txt"),
+        (WRITE, "Cove, with 21; it is now the last line of minutes.txt.", [WROTE_MINUTES], ""),
+        (WRITE, "Cove, with 21. I could not write minutes.txt.", [RAN], ""),
+        (STRIKE, "Tor was absent, not Mette, so nothing was changed.", [], ""),
+        (STRIKE, "Tor Vik was absent.", [], ""),
+        (UPDATE, "The total area is 6370 m2; minutes.txt is unchanged.", [RAN], ""),
+        (TRAGE, "pay.csv wurde nicht ge\u00e4ndert; die Zeile w\u00e4re Hanna;IT.", [], ""),
+        (SALARY, "Bo is not in pay.csv.", [], ""),
+        (BACKUP, "pay_old.csv is the backup; I could not change pay.csv.", [COPIED], ""),
+        (BOTH, "cart.py now has price_of; test_cart.py did not need a change.", [WROTE], ""),
+        ("Fix cart.py and adapt test_cart.py if needed.", "cart.py multiplies now.", [WROTE], ""),
+        (SENTENCE, "Tor Vik reported 48 berths let, of 55.", [], ""),
+        ("Correct this text by minutes.txt: Tor reported 45.", "Tor reported 48.", [], ""),
+        ("How many items does minutes.txt list?", "minutes.txt now lists five items.", [], ""),
+        ("List the items of minutes.txt.", "minutes.txt now lists five items.", [], ""),
+        ("What is new in minutes.txt? It changed.", "The date in minutes.txt is now 15 May.", [], ""),
+        ("Write a summary of minutes.txt.", "By minutes.txt the date is now 15 May.", [], ""),
+        ("Draft a reply to minutes.txt.", "Dear Tor, the date is now 15 May.", [], ""),
+        ("Write a letter about what stands in minutes.txt.", "The date is now 15 May.", [], ""),
+        ("Remove the Total row from sales.csv and compute the mean.", "The mean is now 45.", [RAN], ""),
+        ("Read sales.csv. Set the discount to 5 % and compute the sum.", "The sum is now 45.", [RAN], ""),
+        ("Write a test for cart.py into test_new.py.", "test_new.py now tests cart.py.", [RAN], ""),
+        ("Why does test_cart.py fail?", "cart.py now adds where it multiplied before.", [], ""),
+        ("Add 5 to the numbers in sales.csv and tell the sum.", "The sum is now 45.", [RAN], ""),
+        ("Which line would you add to minutes.txt?", "It now lacks the date.", [], ""),
+    ],
+)
+def test_orders_and_claims_of_other_forms(task: str, answer: str, results: list[Observation], name: str) -> None:
+    files = (*FILES, "facts.csv", "shops.csv", "team.csv", "pay.csv")
+    given = [one for one in files if one in task] or ["minutes.txt"]
+    problem = unchanged(results, Names(), answer, task, given)
+    assert name in problem
+    assert bool(problem) is bool(name)
+
+
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def stage() -> AsyncIterator[Stage]:
     async with Stage.open() as stage:
