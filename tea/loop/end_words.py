@@ -69,6 +69,7 @@ PROBLEMS = {
     "written": WRITTEN,
     "unrun": (_UNRUN := "{}. Run it, or say in the answer what did not run or did not pass."),
     "failing": _UNRUN,
+    "lost": "{}. Unless that is meant, write it again with all that is to stay, or restore it and edit it.",
     "unchanged": "{}. Write it with a call, or say in the answer that it is as it was.",
     "unopened": "{}. Open it, or say in the answer that it was not opened.",
     "expression": "{} is arithmetic, not its value.",

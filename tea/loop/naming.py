@@ -88,7 +88,9 @@ _TO = re.compile(
     re.IGNORECASE,
 )
 _TEXT_TO = re.compile(
-    r"\b(?:alternative|answer|guide|introduction|letter|mail|repl(?:ies|y)|response)\b", re.IGNORECASE
+    r"\b(?:alternative|answer|code|commands?|functions?|guide|introduction|letter|macro|mail|program|quer(?:ies|y)"
+    r"|repl(?:ies|y)|response|scripts?|SQL)\b",
+    re.IGNORECASE,
 )
 _ONLY_USED = re.compile(
     r"\b(?:as in|by|like|per|see|using|with|mit) (?:(?:the|der) )?[\"'`]?\Z"

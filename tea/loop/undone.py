@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 
+from tea.loop.lost import lost
 from tea.loop.observation import Observation
 from tea.loop.unchanged import unchanged
 from tea.loop.unopened import unopened
@@ -20,7 +21,7 @@ def undone(
     words: str,
     shown: Iterable[str],
 ) -> dict[str, str]:
-    """Return the problems of an answer about unrun code, unchanged files and unopened pages, by their names.
+    """Return the problems of an answer about unrun code, lost lines, unchanged files and pages, by their names.
 
     Args:
         results: What calls gave, in their order.
@@ -34,6 +35,7 @@ def undone(
     of_code = unrun(results, functions, answer, words, task.files, shown)
     return {
         "failing" if of_code == LAST_FAILED else "unrun": of_code,
+        "lost": lost(results, functions, answer, words),
         "unchanged": unchanged(results, functions, answer, words, task.files),
         "unopened": unopened(results, functions, answer, task, words),
     }

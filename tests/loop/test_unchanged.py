@@ -169,6 +169,8 @@ WROTE_MINUTES = call("workspace_edit", {"name": "minutes.txt"}, name="minutes.tx
         ("What is new in minutes.txt? It changed.", "The date in minutes.txt is now 15 May.", [], ""),
         ("Write a summary of minutes.txt.", "By minutes.txt the date is now 15 May.", [], ""),
         ("Draft a reply to minutes.txt.", "Dear Tor, the date is now 15 May.", [], ""),
+        ("Write a function to append rows to pay.csv.", "def append(row): ...", [], ""),
+        ("Write SQL to update pay.csv.", "UPDATE pay SET x = 1", [], ""),
         ("Write a letter about what stands in minutes.txt.", "The date is now 15 May.", [], ""),
         ("Remove the Total row from sales.csv and compute the mean.", "The mean is now 45.", [RAN], ""),
         ("Read sales.csv. Set the discount to 5 % and compute the sum.", "The sum is now 45.", [RAN], ""),
