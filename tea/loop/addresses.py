@@ -5,6 +5,16 @@ from __future__ import annotations
 import re
 
 ADDRESS = re.compile(r"https?://[^\s<>\"'`]+", re.IGNORECASE)
+_FILES = (
+    r"(?:bak|cp?p?|css|csv|docx?|go|gz|html?|ini|ipynb|java|jpe?g|js|jsonl?|log|md|od[st]|pdf|png|py|rs|rst|sh|sql"
+    r"|toml|ts|tsv|txt|xlsx?|xml|ya?ml|zip)"
+)
+BARE = re.compile(  # without its scheme: a host with a dot or a port, and a path
+    r"(?<![\w.@/:\\-])(?:(?:localhost|\d{1,3}(?:\.\d{1,3}){3})(?::\d{1,5})?"
+    rf"|(?=[\d.-]{{0,60}}[a-z])[a-z\d-]{{1,60}}(?:\.[a-z\d-]{{1,60}}){{0,4}}(?::\d{{2,5}}|\.(?!{_FILES}/)[a-z]{{2,12}}))"
+    r"/[\w%~.-][^\s<>\"'`]*",
+    re.IGNORECASE,
+)
 _ENDS = ".,;:!?*_~]}\u201d\u2019"  # stand behind an address in a sentence
 
 

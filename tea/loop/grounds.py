@@ -18,6 +18,7 @@ from tea.types import JsonValue, as_text
 
 QUERY = "table_query"
 _IN_NONE, _FROM_NONE = "in no result and", "from none by simple arithmetic"
+_STATUS = re.compile(r"\bstatus (\d{3})\b")
 _UNKNOWN = re.compile(rf"(?P<numbers>.+) stands? {_IN_NONE} follows? {_FROM_NONE}")
 
 
@@ -56,8 +57,9 @@ class Grounds(NamedTuple):
         asked: Sequence[str] = (),
         silent: Collection[str] = (),
     ) -> Grounds:
-        """Return the grounds of a run; the description of a table counts as a head."""
-        heads = list(heads)
+        """Return the grounds of a run; the description of a table counts as a head, a status of a failure as stated."""
+        heads, results = list(heads), list(results)
+        stated = [*stated, *(code for one in results if not one.ok for code in _STATUS.findall(str(one.error)))]
         known = [one for one in results if one.ok and not one.repeated]
         found = [(one, described(one.value)) for one in known]
         return cls(

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from itertools import islice
 from typing import Any, cast
 
-from tea.loop.addresses import ADDRESS, without_marks
+from tea.loop.addresses import ADDRESS, BARE, without_marks
 from tea.loop.naming import READS, without_quotes
 from tea.loop.observation import Observation
 from tea.loop.unrun import has_failed
@@ -35,11 +35,26 @@ _MATERIAL = re.compile(  # for a text with the address in it
     r"|message|paste|program|rephrase|rewrite|script|template|translate|write)\b",
     re.IGNORECASE,
 )
+_IS_PAGE = re.compile(  # a sentence that gives the page of a question beside it
+    r"(?:\A|[.!?;:,]\s|\n)\W*(?!my|our|meine|unsere|mon|notre)(?:\w+ ){0,4}(?:address|adresse|article|artikel|homepage"
+    r"|lien|link|page|quelle|seite|site|source|url|website)s?(?: \w+){0,3} (?:are|at|est|here|is|ist|lautet"
+    r"|under|unter)(?: \w+)?\W*\Z|\b(?:address|link|page|seite|source|url|website) ?:\W*\Z",
+    re.IGNORECASE,
+)
+_BELONGS = re.compile(  # to what is only told of
+    r"\b(?:appartient|belongs?|deployed|developed|geh\u00f6rt|hosted|lives?|made|maintained|sold|used)\b[^.;]*\Z",
+    re.IGNORECASE,
+)
+_EACH = re.compile(  # of several pages
+    r"\b(?:agree|beide\w*|both|compar\w*|deux|differ\w*|diff\u00e9r\w*|each|unterschied\w*|vergleich\w*|versus|vs)\b",
+    re.IGNORECASE,
+)
 _OF_PAGE = re.compile(r"\b(?:overview|report|review|summar(?:y|ies)) (?:about|from|of|on)\s\Z", re.IGNORECASE)
 _COMES_FROM = re.compile(
     r"\b(?:are|came|comes?|copied|downloaded|exported|is|obtained|taken|was|were) (?:from|aus|von) [(<]?\Z",
     re.IGNORECASE,
 )
+_SEVERAL = 2  # pages
 _FEW_WORDS = 2  # beside an address that stands alone
 _NOTHING = re.compile(
     r"\W*(?:(?:there )?(?:is|are) )?(?:no one|nobody|none|nothing|not known|unknown)?\W*", re.IGNORECASE
@@ -62,8 +77,8 @@ _LONGEST = 200
 def unopened(results: Iterable[Observation], functions: Functions, answer: JsonValue, task: Task, words: str) -> str:
     """Return the problem of an answer to a task about a page opened by no call, empty without one.
 
-    One page of several is enough, and so is another one of its site, or a result that holds the address; another agent
-    is taken to have read what it was to read.
+    One page of several is enough unless they are to be compared, and so is another one of its site, or a result that
+    holds the address; another agent is taken to have read what it was to read.
 
     Args:
         results: What calls gave.
@@ -80,23 +95,44 @@ def unopened(results: Iterable[Observation], functions: Functions, answer: JsonV
         return ""
     known = [one.text for one in task.history if one.who != "person"]
     known += [f"{one.source}\n{one.fact}\n{one.quote}" for one in task.facts]
-    if any(_holds(one, keys) for one in known) or any(_has_read(one, functions, keys) for one in results):
+    results = [*results]
+    if any(_holds(one, keys) for one in known):
         return ""
-    return _UNOPENED.format(named[0][:_LONGEST])
+    if not any(_has_read(one, functions, keys) for one in results):
+        return _UNOPENED.format(named[0][:_LONGEST])
+    left = _uncompared(results, functions, named) if _EACH.search(words) else []
+    return _UNOPENED.format(left[0][:_LONGEST]) if left else ""
+
+
+def _uncompared(results: Iterable[Observation], functions: Functions, named: list[str]) -> list[str]:
+    """Return the addresses to be compared that no call was given, empty if an agent may have read them."""
+    read = [one for one in results if one.ok and not has_failed(one)]
+    if len(named) < _SEVERAL or any(_is_of_agent(one, functions) for one in read):
+        return []
+    given = [json.dumps(one.arguments, ensure_ascii=False).casefold() for one in read if "search" not in one.name]
+    wholes = {one: _SCHEME.sub("", one).casefold().rstrip("/") for one in named}
+    hosts = [one.partition("/")[0] for one in wholes.values()]
+    signs = {
+        one: whole if hosts.count(whole.partition("/")[0]) > 1 else whole.partition("/")[0]
+        for one, whole in wholes.items()
+    }
+    return [one for one, sign in signs.items() if not any(_holds(text, [sign]) for text in given)]
 
 
 def to_be_opened(text: str, *, given: bool = False) -> list[str]:
     """Return the addresses of pages to be read, as opposed to those only mentioned.
 
     An address is one of them in a sentence that asks for something or orders to read, behind a word of place, and with
-    few words beside it; not within code or a quotation, nor in a sentence about addresses.
+    few words beside it, or in a sentence of its own that calls it the page of such a question; not within code or a
+    quotation, nor in a sentence about addresses or of what only belongs there.
 
     Args:
         text: The task.
         given: Whether it has files, which may come from there.
     """
     found, text = list[str](), without_quotes(text)
-    for one in islice(ADDRESS.finditer(text), _MOST_ADDRESSES):
+    asks = not given and ("?" in text or READS.search(text) is not None)
+    for one in _addresses(text):
         before = text[max(0, one.start() - _AROUND) : one.start()]
         own = _SENTENCE.split(before)[-1]
         address = without_marks(one[0])
@@ -106,16 +142,29 @@ def to_be_opened(text: str, *, given: bool = False) -> list[str]:
             continue
         if _IN_CODE.search(own) or _AS_TEXT.search(sentence):
             continue
-        if _IN.search(own) or READS.search(sentence) or len(re.findall(r"\w+", sentence)) <= _FEW_WORDS:
+        if _BELONGS.search(own) and not READS.search(own):
+            continue
+        is_page = asks and _IS_PAGE.search(own)
+        if (
+            is_page
+            or _IN.search(own)
+            or _EACH.search(sentence)
+            or READS.search(sentence)
+            or len(re.findall(r"\w+", sentence)) <= _FEW_WORDS
+        ):
             found.append(address)
     return found
 
 
+def _addresses(text: str) -> list[re.Match[str]]:
+    """Return the addresses in a text, with and without a scheme."""
+    found = list(islice(ADDRESS.finditer(text), _MOST_ADDRESSES))
+    return found or list(islice(BARE.finditer(text), _MOST_ADDRESSES))
+
+
 def _before(text: str) -> list[str]:
     """Return the words in front of each address."""
-    return [
-        text[max(0, one.start() - _AROUND) : one.start()] for one in islice(ADDRESS.finditer(text), _MOST_ADDRESSES)
-    ]
+    return [text[max(0, one.start() - _AROUND) : one.start()] for one in _addresses(text)]
 
 
 def _keys(address: str) -> set[str]:
@@ -134,8 +183,12 @@ def _has_read(outcome: Observation, functions: Functions, keys: Iterable[str]) -
     """Return whether a call gave something of a page: its own address and result tell it, or an agent worked on it."""
     if not outcome.ok or has_failed(outcome):
         return False
-    value: Mapping[str, Any] = cast("Mapping[str, Any]", outcome.value) if isinstance(outcome.value, Mapping) else {}
-    if "answer" in value and not functions.reads(outcome.name):
+    if _is_of_agent(outcome, functions):
         return True
     given = "" if "search" in outcome.name else json.dumps(outcome.arguments, ensure_ascii=False)
     return _holds(f"{given}\n{outcome.text}", keys)
+
+
+def _is_of_agent(outcome: Observation, functions: Functions) -> bool:
+    value: Mapping[str, Any] = cast("Mapping[str, Any]", outcome.value) if isinstance(outcome.value, Mapping) else {}
+    return "answer" in value and not functions.reads(outcome.name)

@@ -7,11 +7,13 @@ import pytest
 import pytest_asyncio
 from loop_kit import Stage, done, step, told
 
+from tea.loop.grounds import Grounds
 from tea.loop.observation import Observation
 from tea.loop.unopened import unopened
 from tea.types import Fact, JsonObject, Said, Task
 
 PAGE = "http://127.0.0.1:9/hours"
+FEES = "http://127.0.0.1:9/fees"
 READ = f"Read {PAGE} and say on which day the nursery is closed."
 CLOSED = "It is closed on Mondays."
 
@@ -59,6 +61,14 @@ FETCHED, GONE = call("fetch_page", "Closed on Sundays", url=PAGE), call("fetch_p
         (f"When is the nursery of ({PAGE}) closed?", CLOSED, []),
         (f"By {PAGE}, is it closed on Mondays?", "Yes.", []),
         (f"Auf {PAGE} stehen die Zeiten. Wann ist zu?", CLOSED, []),
+        (f"On which day is the nursery closed? The page is {PAGE}", CLOSED, []),
+        (f"On which day is the nursery closed? The page is {PAGE}", CLOSED, [GONE]),
+        (f"On which day is the nursery closed?\nPage: {PAGE}", CLOSED, []),
+        (f"Its page is {PAGE}. When is the nursery closed?", CLOSED, []),
+        (f"Wann ist zu? Die Seite ist {PAGE}", CLOSED, []),
+        (f"Quand est-ce ferm\u00e9 ? La page est {PAGE}", CLOSED, []),
+        (f"Compare {FEES} with {PAGE}: do they agree?", "Yes.", [call("fetch_page", PAGE, url=FEES)]),
+        (f"Do {FEES} and {PAGE} differ?", "No.", [call("fetch_page", "x", url=FEES), GONE]),
         (f"Lies {PAGE} und nenne den Ruhetag.", "Montag", []),
         (f"Write a summary of {PAGE}.", f"{PAGE} tells the hours of a nursery.", []),
         (f"Translate {PAGE} into German.", "Montags geschlossen.", []),
@@ -81,7 +91,19 @@ def test_an_answer_about_a_page_that_nothing_opened_is_a_problem(
         (READ, CLOSED, [call("browser", {"answer": "Mondays"}, task=READ)]),
         (READ, CLOSED, [call("researcher", {"answer": "Mondays"}, task="When is the nursery closed?")]),
         (READ, CLOSED, [call("web_search", {"hits": [{"url": PAGE, "text": "closed on Mondays"}]}, query="nursery")]),
-        (f"Compare {PAGE} and http://127.0.0.1:9/fees.", "They agree.", [FETCHED]),
+        (f"Compare {PAGE} and {FEES}.", "They agree.", [FETCHED, call("fetch_page", "x", url=FEES)]),
+        (f"Compare {PAGE} and {FEES}.", "They agree.", [call("researcher", {"answer": "yes"}, task="both")]),
+        (f"Compare {PAGE} and {FEES}.", "They agree.", [call("fetch_pages", "x", urls=["127.0.0.1:9/hours", FEES])]),
+        (f"Compare {FEES} and {PAGE}.", f"{PAGE} could not be opened.", [call("fetch_page", "x", url=FEES)]),
+        (f"When is it closed by {PAGE} or {FEES}?", CLOSED, [FETCHED]),
+        (f"When is it closed? The page is {PAGE}.", CLOSED, [FETCHED]),
+        (f"When is it closed? The page is {PAGE}.", "The page could not be opened.", [GONE]),
+        (f"My page is {PAGE}. Which name fits it?", "Leaf", []),
+        (f"Run test_cart.py; it belongs to the shop at {PAGE}. Why does it fail?", "It adds.", []),
+        ("Auf 127.0.0.1:9/hours stehen die Zeiten: Wann ist zu?", CLOSED, [FETCHED]),
+        ("What is the sum in data.csv/sum.csv?", "45", []),
+        ("Which day is 2024.12/24?", "Tuesday", []),
+        ("Is 3.5/7 the same as 1/2?", "Yes", []),
         (READ, f"{PAGE} could not be opened.", [GONE]),
         (READ, "The page is not there (status 404); by my knowledge such nurseries close on Mondays.", [GONE]),
         (READ, "The page does not exist.", [GONE]),
@@ -116,6 +138,16 @@ def test_an_answer_after_a_page_was_read_or_about_its_address_alone_is_none(
     assert unopened(results, Names(), answer, Task(text=task), task) == ""
 
 
+@pytest.mark.parametrize(
+    "task",
+    ["Auf {} stehen die Zeiten: Wann ist zu?", "By {}, when is it closed?", "Summarise {}.", "Fasse {} zusammen."],
+)
+@pytest.mark.parametrize("page", ["127.0.0.1:9/hours", "localhost:9490/hours", "nursery.example.org/hours"])
+def test_an_address_without_its_scheme_is_one_as_well(task: str, page: str) -> None:
+    task = task.format(page)
+    assert unopened([], Names(), CLOSED, Task(text=task), task) == f"Nothing has opened {page}"
+
+
 def test_a_page_that_a_given_file_comes_from_needs_no_reading() -> None:
     task = f"The numbers were taken from {PAGE}. What is the mean of n?"
     assert unopened([], Names(), "12", Task(text=task, files=("sales.csv",)), task) == ""
@@ -131,6 +163,15 @@ def test_a_page_known_from_facts_or_from_the_conversation_needs_no_reading() -> 
     assert unopened([], Names(), CLOSED, Task(text=READ, history=spoken), READ) == ""
     asked = (Said(who="person", text=READ), Said(who="planner", text="One moment."))
     assert unopened([], Names(), CLOSED, Task(text=READ, history=asked), READ)
+
+
+def test_the_status_of_a_page_that_was_not_there_is_a_known_number() -> None:
+    error: Any = {"problem": f"{PAGE!r} answered with status 404.", "fix": "check the address"}
+    gone = Observation(id="c", name="fetch_page", arguments={"url": PAGE}, ok=False, value=None, error=error)
+    words = "The page does not exist (404)."
+    assert Grounds.of(READ, [], [], [gone]).numbers(words) == []
+    assert Grounds.of(READ, [], [], [gone]).numbers("They have 404 trees and 12 shrubs.") == ["12"]
+    assert Grounds.of(READ, [], [], []).numbers(words) == ["404"]
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
