@@ -94,7 +94,8 @@ _TEXT_TO = re.compile(
 )
 _ONLY_USED = re.compile(
     r"\b(?:as in|by|like|per|see|using|with|mit) (?:(?:the|der) )?[\"'`]?\Z"
-    r"|\A th(?:ese|is) .*\b(?:by|from|per|using|with)\b|\b(?:by|using|with|mit|avec)\b.* (?:from|of|aus|von|de) \Z",
+    r"|\A th(?:ese|is) .*\b(?:by|from|per|using|with)\b"
+    r"|\b(?:by|using|with|mit|avec) (?:(?:den|der|les|the) )?\w+ (?:from|of|aus|von|de) \Z",
     re.IGNORECASE,
 )
 READS = re.compile(  # words of a wish to know something
@@ -106,7 +107,8 @@ READS = re.compile(  # words of a wish to know something
 )
 _TALKS = re.compile(  # of a text, which the answer may be itself
     r"\?|\b(?:as|convert|correct|draft|explain|fasse|interpret|(?:re)?phrase|proofread|(?:re)?write|solve|suggest"
-    r"|summe|beschreibe|erkl\u00e4re|schreibe|combien|donne|explique|quel\w*|r\u00e9sume)\b",
+    r"|add up|clean|format|order|plot|rank|round|sort|sum|total|addiere|ordne|sortiere|summe"
+    r"|beschreibe|erkl\u00e4re|schreibe|combien|donne|explique|quel\w*|r\u00e9sume)\b",
     re.IGNORECASE,
 )
 _TABLES = (

@@ -3,7 +3,7 @@
 import pytest
 
 from tea.loop.capability import Capability
-from tea.loop.naming import ordered_changes, plain_names, to_be_changed, to_be_written
+from tea.loop.naming import ordered_changes, plain_names, possibly_changed, to_be_changed, to_be_written
 from tea.loop.offer import is_called_for
 from tea.types import Task
 
@@ -226,3 +226,26 @@ def test_agents_are_called_for_by_the_topics_of_a_large_task(
         for n, one in topics.items()
     ]
     assert {one.name for one in agents if is_called_for(one, Task(text=text, files=files))} == called
+
+
+@pytest.mark.parametrize(
+    ("task", "is_possible"),
+    [
+        ("Setze in minutes.txt das Datum auf den 15. Mai.", True),
+        ("Mets minutes.txt \u00e0 jour avec la date du 15 mai.", True),
+        ("minutes.txt: 15 May, not 11 June.", True),
+        ("The date in minutes.txt is wrong. Please take care of that.", True),
+        ("Write the city with most schools into minutes.txt.", True),
+        ("Replace 'kroner' by 'NOK' in item 2 of minutes.txt and show me how it reads then.", True),
+        ("Sort the names in minutes.txt, the longest first.", False),
+        ("Add up the fees in minutes.txt.", False),
+        ("Who is absent in minutes.txt?", False),
+        ("Summarise minutes.txt.", False),
+        ("Translate minutes.txt into German.", False),
+        ("Fasse minutes.txt zusammen.", False),
+        ("R\u00e9sume minutes.txt.", False),
+        ("Correct this sentence with the figures of minutes.txt: 'Tor reported 45.'", False),
+    ],
+)
+def test_a_task_that_asks_for_nothing_may_order_a_change(task: str, is_possible: bool) -> None:
+    assert bool(possibly_changed(task, ["minutes.txt"])) is is_possible
