@@ -294,6 +294,7 @@ def _changes(text: str, given: Collection[str]) -> Iterator[tuple[str, bool]]:
     for sentence in _WHOLE_SENTENCE.split(plain):
         names, itself = list(_files(sentence)), _ITSELF.search(sentence) is not None
         starts, is_question = [one.start() for one in names], sentence.rstrip().endswith("?")
+        is_asked, is_open = is_question and not _POLITE.match(sentence), _IF.search(sentence) is not None
         for order in _CHANGES.finditer(sentence):
             if order["kept"] and not itself:
                 continue
@@ -316,11 +317,12 @@ def _changes(text: str, given: Collection[str]) -> Iterator[tuple[str, bool]]:
             only_asks = not is_told and asks and (ending in _TABLES or not (is_added or ending in OF_CODE))
             if order["less"] and only_asks and ending in _TABLES:
                 continue
-            is_asked = is_question and not _POLITE.match(sentence)
             if is_asked and (order["mild"] or "you" in order[0].casefold()):
                 continue
-            is_asked = is_asked or _IF.search(sentence) is not None
-            yield name, not (only_asks or is_asked or (adds_up and not is_put) or order["look"] or order["mild"])
+            yield (
+                name,
+                not (only_asks or is_asked or is_open or (adds_up and not is_put) or order["look"] or order["mild"]),
+            )
 
 
 def _own_names(text: str, given: Collection[str]) -> tuple[set[str], str]:
