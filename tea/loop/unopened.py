@@ -20,7 +20,7 @@ _MOST_ADDRESSES, _AROUND = 50, 300  # characters before and behind each
 _SENTENCE = re.compile(r"[.!?;]\s|\n")
 _IN = re.compile(  # a word of place in front of the address
     r"\b(?:at|by|from|in|of|on|per|under|via|auf|aus|bei|nach|unter|von|dans|d'apr\u00e8s|selon|sur|de|en|seg\u00fan)"
-    r" (?:(?:the|der|die) )?(?:(?:address|article|link|page|site|url|website|seite) )?[(<\[\"'`]*\Z",
+    r" (?:(?:the|der|die|den|la|le) )?(?:(?:address|article|link|page|site|url|website|seite) )?[(<\[\"'`]*\Z",
     re.IGNORECASE,
 )
 _IN_CODE = re.compile(r"[(=:\[,]\s?[\"'`]\Z|`[^`\n]*\Z")

@@ -69,6 +69,7 @@ FETCHED, GONE = call("fetch_page", "Closed on Sundays", url=PAGE), call("fetch_p
         (f"Quand est-ce ferm\u00e9 ? La page est {PAGE}", CLOSED, []),
         (f"Compare {FEES} with {PAGE}: do they agree?", "Yes.", [call("fetch_page", PAGE, url=FEES)]),
         (f"Do {FEES} and {PAGE} differ?", "No.", [call("fetch_page", "x", url=FEES), GONE]),
+        (f"Selon la page {PAGE}, combien de jours ?", "6", []),
         (f"Lies {PAGE} und nenne den Ruhetag.", "Montag", []),
         (f"Write a summary of {PAGE}.", f"{PAGE} tells the hours of a nursery.", []),
         (f"Translate {PAGE} into German.", "Montags geschlossen.", []),
