@@ -58,7 +58,7 @@ from tea.loop.fields import MOST_NAMED, Fields
 from tea.loop.findings import findings_of
 from tea.loop.form import formed, read_as
 from tea.loop.grounds import Grounds, unknown_words
-from tea.loop.heeding import unheeded
+from tea.loop.heeding import ignored, unheeded
 from tea.loop.ledger import Ledger
 from tea.loop.media import is_media
 from tea.loop.named_files import NamedFiles
@@ -124,8 +124,7 @@ class Ending:
         self.heads: Sequence[Head] = ()
         self.told: Sequence[str] = ()
         self._parts = Parts()
-        self._returned: set[str] = set()
-        self._raised: set[str] = set()
+        self._returned, self._raised = set[str](), set[str]()
         self.accepted: Result | None = None
         self._withdrawn: Result | None = None
         self._judged: JsonValue = None
@@ -243,7 +242,7 @@ class Ending:
             return outcome.refusal(held, fix)
         if absent:
             value = {**value, "success": False, "reason": absent_words(absent)}
-        marked = (*self._with_claims(marked, value["answer"]), *early_doubts(self.unseen))
+        marked = (*self._with_claims(marked, value["answer"], str(value["reason"])), *early_doubts(self.unseen))
         self.accepted = self._result(value, marked, last=bool(absent))
         return outcome
 
@@ -437,7 +436,7 @@ class Ending:
         """Return the missing files claimed by a text."""
         return self._named.unwritten(answer, self.words, self._window.results.values())
 
-    def _with_claims(self, evidence: Sequence[Evidence], answer: JsonValue) -> tuple[Evidence, ...]:
+    def _with_claims(self, evidence: Sequence[Evidence], answer: JsonValue, reason: str = "") -> tuple[Evidence, ...]:
         """Return evidence with the doubt about a repeated answer, and one for each missing file it names."""
         known = {one.source.strip() for one in evidence}
         claims = [
@@ -448,6 +447,7 @@ class Ending:
         if "written" in self._returned:
             found = self._written.unknown(self._grounds().numbers)
             claims += [Evidence(source=name, doubt=unknown_words(numbers)) for name, numbers in found.items()]
+        claims += ignored(self._window.results.values(), answer, reason)
         left = self._undone(answer)
         claims += [Evidence(source=ANSWER, doubt=one) for name, one in left.items() if one and name in self._asked]
         return (*insisted(evidence, self._insisted(answer, evidence)), *claims)

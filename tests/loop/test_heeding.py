@@ -69,3 +69,84 @@ async def test_a_warning_is_told_with_another_doubt_about_an_answer_of_something
     assert "simple arithmetic: 44.37" in asked
     assert 'The last result warned: "' in asked
     assert (outcome.answer, len(model.requests)) == ("44", 3)
+
+
+SHOPS = "Shop;Manager;Area m2\nBergen;Ida Holm;1 250\nOslo;Per Lie;2 400\nTrondheim;Ida Berg;980\nHamar;Eli Dahl;640\n"
+PAY = "Name,Department,Salary\nAnna,Sales,52000\nBo,Sales,48000\nCato,IT,61000\nDina,IT,67500\nTotal,,228500\n"
+LARGEST = "Which shop has the largest area?"
+BY_TEXT = 'SELECT Shop FROM shops ORDER BY "Area m2" DESC LIMIT 1'
+ALL_BY_TEXT = 'SELECT Shop, "Area m2" FROM shops ORDER BY "Area m2" DESC'
+BY_NUMBER = """SELECT Shop FROM shops ORDER BY CAST(replace("Area m2", ' ', '') AS REAL) DESC LIMIT 1"""
+OF_TRONDHEIM = "SELECT Manager FROM shops WHERE Shop = 'Trondheim'"
+MEAN, MEAN_OF_ROWS = "SELECT AVG(Salary) AS a FROM pay", "SELECT AVG(Salary) AS a FROM pay WHERE Name <> 'Total'"
+OVER_1000, MOST = 'SELECT Shop FROM shops WHERE "Area m2" > 1000', "SELECT Name, MAX(Salary) FROM pay"
+HALVES = "SELECT Shop, length(Shop) / 2 AS h FROM shops"
+MEAN_SALARY = "What is the average salary?"
+
+
+def look(sql: str, name: str = "shops.csv") -> dict[str, Any]:
+    return step(("table_query", {"files": [name], "sql": sql}))
+
+
+async def doubts_of(
+    stage: Stage, folder: Path, task: str, queries: tuple[str, ...], answer: Any, **more: Any
+) -> list[str]:
+    """The doubts told to a person about an answer that nobody asks the model about."""
+    name, text = ("pay.csv", PAY) if "salary" in task else ("shops.csv", SHOPS)
+    (folder / name).write_text(text)
+    replies = [
+        *(look(sql, name) for sql in queries),
+        answer if isinstance(answer, dict) else step(done(answer, **more)),
+    ]
+    outcome, model = await stage.play(*replies, task=task, files=(str(folder / name),))
+    assert (outcome.ok, len(model.requests)) == (True, len(replies))
+    return [one.doubt for one in outcome.evidence if one.doubt]
+
+
+@pytest.mark.parametrize(
+    ("task", "queries", "answer", "said"),
+    [
+        (LARGEST, (BY_TEXT,), "Trondheim", "compared letter by letter"),
+        (LARGEST, (ALL_BY_TEXT,), "It is Trondheim, with 980 m2.", "compared letter by letter"),
+        (LARGEST, (BY_TEXT, OF_TRONDHEIM), "Trondheim; Ida Berg manages it.", "compared letter by letter"),
+        ("Who manages the largest shop?", (BY_TEXT, OF_TRONDHEIM), "Ida Berg", "compared letter by letter"),
+        (MEAN_SALARY, (MEAN,), "91,400", "the row 'Total' of pay is the sum of the others"),
+        (MEAN_SALARY, (MEAN_OF_ROWS, MEAN), "91,400", "the row 'Total' of pay is the sum of the others"),
+        ("Which shops have more than 1000 m2?", (OVER_1000,), "Oslo, Trondheim and Hamar", "letter by letter"),
+    ],
+)  # fmt: skip
+async def test_a_warning_ignored_by_an_answer_is_told_to_the_person(
+    stage: Stage, tmp_path: Path, task: str, queries: tuple[str, ...], answer: Any, said: str
+) -> None:
+    (doubt,) = await doubts_of(stage, tmp_path, task, queries, answer)
+    assert said in doubt
+
+
+@pytest.mark.parametrize(
+    ("task", "queries", "answer", "more"),
+    [
+        (LARGEST, (BY_TEXT, BY_NUMBER), "Oslo", {}),
+        (LARGEST, (ALL_BY_TEXT, BY_NUMBER), "Oslo, with 2 400 m2.", {}),
+        (LARGEST, (ALL_BY_TEXT,), "Oslo, with 2 400 m2.", {}),
+        (LARGEST, (BY_NUMBER,), "Oslo", {}),
+        (LARGEST, (BY_NUMBER, HALVES), "Oslo, with 2 400 m2, before Bergen.", {}),
+        (MEAN_SALARY, (MEAN, MEAN_OF_ROWS), "57,125", {}),
+        (MEAN_SALARY, (MEAN, MEAN_OF_ROWS), "57,125; with the sum row it would be 91,400.", {}),
+        (MEAN_SALARY, (MEAN,), "91,400", {"doubts": "The row Total was counted as well."}),
+        ("What is the highest salary of a person?", (MOST, f"{MOST} WHERE Department IS NOT NULL"), "Dina, 67,500", {}),
+    ],
+)  # fmt: skip
+async def test_a_heeded_warning_is_told_to_nobody(
+    stage: Stage, tmp_path: Path, task: str, queries: tuple[str, ...], answer: Any, more: dict[str, Any]
+) -> None:
+    assert await doubts_of(stage, tmp_path, task, queries, answer, **more) == []
+
+
+async def test_a_warning_heeded_by_code_is_told_to_nobody(stage: Stage, tmp_path: Path) -> None:
+    code = """import pandas as p
+d = p.read_csv('shops.csv', sep=';')
+d.loc[d['Area m2'].str.replace(' ', '').astype(int).idxmax(), 'Shop']"""
+    (tmp_path / "shops.csv").write_text(SHOPS)
+    ends = (look(ALL_BY_TEXT), step(("shell_python", {"code": code})), step(done("Oslo")))
+    outcome, _ = await stage.play(*ends, task=LARGEST, files=(str(tmp_path / "shops.csv"),))
+    assert [one.doubt for one in outcome.evidence if one.doubt] == []
