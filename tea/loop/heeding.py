@@ -142,7 +142,8 @@ def _is_ignored(warned: _Told, later: Sequence[_Told], said: str, reason: str) -
     if any(one.heeds(warned) or (held and one.holds(held)) for one in fresh):
         return False
     names = list(_quoted(warned.warning))
-    return not any(_stands_in(one, reason) or _speaks_of_row(one, said) for one in names)
+    left_out = any(_is_name(one) and one in warned.cells and not _stands_in(one, said) for one in names)
+    return not (left_out or any(_stands_in(one, reason) or _speaks_of_row(one, said) for one in names))
 
 
 def _texts(value: JsonValue) -> Iterator[str]:

@@ -257,7 +257,13 @@ TOTAL = (
         ("SELECT Name, rank() OVER (ORDER BY Salary DESC) FROM pay", TOTAL),
         ("SELECT Name FROM pay ORDER BY Salary LIMIT 1", ""),
         ("SELECT Name, Salary FROM pay ORDER BY Salary", ""),
-        ("SELECT Name FROM pay WHERE Salary > 60000", ""),
+        ("SELECT Name FROM pay WHERE Salary > 60000", TOTAL),
+        ("SELECT Name FROM pay WHERE Salary BETWEEN 60000 AND 900000 ORDER BY Salary", TOTAL),
+        ("SELECT Department, SUM(Salary) FROM pay GROUP BY Department ORDER BY 2 DESC", TOTAL),
+        ("SELECT Name FROM pay WHERE Salary > 60000 AND Start > 0", ""),
+        ("SELECT Name FROM pay WHERE Salary <> 60000", ""),
+        ("SELECT Department, SUM(Salary) FROM pay GROUP BY Department ORDER BY 2", ""),
+        ("SELECT Department, SUM(Salary) FROM pay GROUP BY Department ORDER BY Department", ""),
         ("SELECT Name FROM pay WHERE Name IS NOT 'Total' ORDER BY Salary DESC LIMIT 1", ""),
         ("SELECT Salary FROM pay WHERE Name = 'Total'", ""),
         ("SELECT Name FROM pay ORDER BY Start DESC LIMIT 2", ""),
@@ -278,6 +284,50 @@ TOTAL = (
 )
 async def test_a_total_taken_as_one_of_its_parts_is_warned_of(ask_files: Ask, sql: str, warning: str) -> None:
     assert (await ask_files(PAY, sql=sql)).unwrap().get("warning", "") == warning
+
+
+PARTS: dict[str, str | bytes] = {
+    "empty.csv": "item,eur\nbed,12\nlamp,30\nrug,8\n,50\n",
+    "shares.csv": "shop,a,b\nOslo,1,2.5\nRome,2,3\nBari,4,1\nAll,7,6.5\n",
+    "items.csv": "item,eur\nbed,12\nlamp,30\nrug,8\nAll items,50\n",
+    "months.csv": "month,eur\nJan,12\nFeb,30\nMar,8\nQ1,50\n",
+    "votes.csv": "party,votes\nred,12\nblue,30\ngreen,8\nwhite,50\n",
+    "gas.csv": "firm,jobs\nShell,12\nBP,30\nEni,8\nTotal Gas,49\n",
+    "gaps.csv": "item,room,eur\nbed,1a,12\nlamp,,30\nrug,2b,8\nsofa,,50\n",
+    "few.csv": "item,eur\nbed,12\nlamp,30\n,42\n",
+    "two.csv": "item,eur\nbed,12\n,30\nrug,8\n,50\n",
+    "near.csv": "item,eur\nbed,12\nlamp,30\nrug,8\n,50.01\n",
+    "some.csv": "shop,a,b\nOslo,1,2.5\nRome,2,3\nBari,4,1\nAll,7,3\n",
+    "quarters.csv": "quarter,eur\nQ1,12\nQ2,30\nQ3,8\nQ4,50\n",
+    "years.csv": "year,kind,eur\n2021,a,12\n2022,b,30\n2023,c,8\n2024,d,50\n",
+}
+
+
+@pytest.mark.parametrize(
+    ("table", "left"),
+    [
+        ("empty", '"item" IS NOT NULL'),
+        ("shares", "\"shop\" IS NOT 'All'"),
+        ("items", "\"item\" IS NOT 'All items'"),
+        ("months", "\"month\" IS NOT 'Q1'"),
+        *((name, "") for name in ("votes", "gas", "gaps", "few", "two", "near", "some", "quarters", "years")),
+    ],
+)
+async def test_a_total_without_its_usual_name_is_told_by_its_exact_sum(ask_files: Ask, table: str, left: str) -> None:
+    number = (
+        "a" if table in ("shares", "some") else "jobs" if table == "gas" else "votes" if table == "votes" else "eur"
+    )
+    files = {f"{table}.csv": PARTS[f"{table}.csv"]}
+    for sql in (f"SELECT * FROM {table} ORDER BY {number} DESC LIMIT 1", f"SELECT SUM({number}) FROM {table}"):
+        warning = (await ask_files(files, sql=sql)).unwrap().get("warning", "")
+        assert ("is the sum of the others" in warning, left in warning) == (bool(left), True)
+    kept = f"SELECT SUM({number}) FROM {table} WHERE {left or 1}"
+    assert "warning" not in (await ask_files(files, sql=kept)).unwrap()
+
+
+async def test_a_row_without_a_label_asked_for_is_no_mistake(ask_files: Ask) -> None:
+    files = {"empty.csv": PARTS["empty.csv"]}
+    assert "warning" not in (await ask_files(files, sql="SELECT SUM(eur) FROM empty WHERE item IS NULL")).unwrap()
 
 
 BILLS: dict[str, str | bytes] = {
