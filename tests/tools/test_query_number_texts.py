@@ -102,11 +102,67 @@ async def test_numbers_as_texts_in_calculations_are_warned_of(ask_files: Ask, sq
         "SELECT MAX(CAST(replace(density, 'k', 'e3') AS REAL)) FROM pct",
         "SELECT city FROM pct ORDER BY stars DESC",
         "SELECT city FROM pct ORDER BY growth DESC",
-        "SELECT name FROM ages ORDER BY size, races",
-        "SELECT MAX(races) FROM ages",
+        "SELECT name FROM ages ORDER BY size",
         "SELECT firm FROM firms ORDER BY number",
         "SELECT place, COUNT(*) FROM trips GROUP BY place ORDER BY place",
     ],
 )
 async def test_other_texts_and_converted_numbers_are_not_warned_of(ask_files: Ask, sql: str) -> None:
     assert "warning" not in (await ask_files(FILES, sql=sql)).unwrap()
+
+
+RACES: dict[str, str | bytes] = {
+    "races.csv": "name,lap,split,start,place,load,room,walk,one,lot\n"
+    "A,9:50,9:50,09:50,1st,10 kg,12B,1.5 km,5 kg,a 1\nB,10:05,10:05,10:05,2nd,9 kg,9A,800 m,6 kg,b 2\n"
+    "C,8:07,1:02:03,08:07,10th,800 g,101,12 km,7 kg,c 3\nD,7:30,58:20,07:30,3rd,1.5 kg,7,950 m,8 kg,d 4\n",
+    "comma.csv": "name;load\nA;1,5 kg\nB;10 kg\nC;800 g\n",
+}
+LAST = {  # with the right last one by each column, and what its texts would tell
+    "lap": ("B", "A"),
+    "split": ("C", "A"),
+    "place": ("C", "D"),
+    "load": ("A", "B"),
+    "room": ("C", "B"),
+    "walk": ("C", "D"),
+}
+
+
+@pytest.mark.parametrize("column", LAST)
+async def test_measures_as_texts_in_order_are_warned_of_with_their_right_order(ask_files: Ask, column: str) -> None:
+    right, wrong = LAST[column]
+    sql = "SELECT name FROM races ORDER BY {} DESC LIMIT 1"
+    got = (await ask_files(RACES, sql=sql.format(column))).unwrap()
+    told = f'"{column}" is text ('
+    assert (got["rows"], told in got["warning"]) == ([[wrong]], True)
+    remedy = got["warning"].partition("compared letter by letter; ")[2].removesuffix(" compares numbers")
+    got = (await ask_files(RACES, sql=sql.format(remedy))).unwrap()
+    assert (got["rows"], "warning" in got) == ([[right]], False)
+    for sql in (f"SELECT MAX({column}) FROM races", f"SELECT name FROM races WHERE {column} > 9"):
+        assert told in (await ask_files(RACES, sql=sql)).unwrap()["warning"]
+
+
+async def test_measures_with_a_comma_are_warned_of_with_their_right_order(ask_files: Ask) -> None:
+    got = (await ask_files(RACES, sql="SELECT MAX(load) FROM comma")).unwrap()
+    remedy = got["warning"].partition("compared letter by letter; ")[2].removesuffix(" compares numbers")
+    got = (await ask_files(RACES, sql=f"SELECT MAX({remedy}), MIN({remedy}) FROM comma")).unwrap()
+    assert (got["rows"], "warning" in got) == ([[10000.0, 800.0]], False)
+
+
+@pytest.mark.parametrize(
+    ("sql", "warned"),
+    [
+        ("SELECT name FROM races WHERE lap > '9:00'", True),
+        ("SELECT name FROM races WHERE load >= '9 kg'", True),
+        ("SELECT name FROM races WHERE start > '09:00'", False),
+        ("SELECT MIN(start), MAX(start) FROM races", False),
+        ("SELECT name FROM races ORDER BY start", False),
+        ("SELECT name FROM races ORDER BY one DESC", False),
+        ("SELECT name FROM races ORDER BY lot", False),
+        ("SELECT name, lap, load, place FROM races ORDER BY name", False),
+        ("SELECT place, COUNT(*) FROM races GROUP BY place", False),
+        ("SELECT name FROM races WHERE load = '9 kg' AND place IN ('1st', '2nd')", False),
+        ("SELECT name FROM races ORDER BY CAST(place AS INTEGER)", False),
+    ],
+)  # fmt: skip
+async def test_measures_in_order_or_only_named_are_not_warned_of(ask_files: Ask, sql: str, warned: bool) -> None:
+    assert ("warning" in (await ask_files(RACES, sql=sql)).unwrap()) is warned

@@ -9,6 +9,7 @@ from .absent import RENAMED, unquoted
 from .column_uses import COLUMN, EXTREME, ORDERED, column_uses
 from .describing import short
 from .joins import ASIDE, aliases_of, having_of, owner
+from .measures import begins_with_number, measures_of
 from .number_texts import number_texts_of
 from .words import quoted
 
@@ -78,15 +79,20 @@ def number_doubt(connection: sqlite3.Connection, use: NumberUse) -> str:
     if not (found := connection.execute(others).fetchone()):
         return ""
     values = f"SELECT DISTINCT substr({column}, 1, {_OF_A_VALUE}) FROM {table} WHERE {column} IS NOT NULL"
-    read = number_texts_of(column, [str(one) for (one,) in connection.execute(f"{values} LIMIT {MOST_READ}")])
+    texts = [str(one) for (one,) in connection.execute(f"{values} LIMIT {MOST_READ}")]
+    read = number_texts_of(column, texts) or measures_of(column, texts)
     text, value = repr(short(found[0])), f"{found[1]:.15g}"
     if use.computes:
+        if read and read.begun:
+            return ""
         few = f"{count - numbers} of {count} values are not plain numbers"
         fix = f"take {read.number}" if read and read.number else "replace() what is wrong, or leave it out"
         return f"{column} is text; {text} counts as {value} ({few}): {fix}"
     if 2 * numbers < count if read is None else use.orders and read.ordered:
         return ""
-    fix = f"{read.number} compares" if read and read.number else "replace() what is wrong, and CAST compares"
+    begun = read is None and all(begins_with_number(one) for one in texts if not one.strip().isdecimal())
+    number = f"CAST(trim({column}) AS REAL)" if begun else read.number if read else ""
+    fix = f"{number} compares" if number else "replace() what is wrong, and CAST compares"
     return f"{column} is text ({text} is not a plain number) and compared letter by letter; {fix} numbers"
 
 

@@ -21,6 +21,7 @@ from .date_uses import DateUse, date_uses, subtracted_texts, with_forms, without
 from .describing import short
 from .dialect import as_sqlite, instead_of_syntax
 from .joins import Counting, Join, Side, counting, fans
+from .measures import is_measure
 from .name_groups import NameGroup, joined_keys, name_groups, tells
 from .naming import check_names, unknown_name, with_decimals
 from .number_texts import is_number
@@ -317,8 +318,9 @@ class Database:
             if dates := self._dates(table, column):
                 yield from dates.doubts_beside(some.texts)
                 return
-        if all(map(is_number, some.texts)):
-            yield from (self._about_numbers(NumberUse(*one, computes=False)) for one in some.columns[:1])
+        if (plain := all(map(is_number, some.texts))) or all(map(is_measure, some.texts)):
+            for one in some.columns[:1]:
+                yield self._about_numbers(NumberUse(*one, computes=False, orders=not plain))
 
     def _about_dates(self, use: DateUse) -> str:
         """Return a line about columns of dates subtracted, or ordered otherwise than by time."""

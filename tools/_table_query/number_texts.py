@@ -9,7 +9,7 @@ from typing import NamedTuple
 from .numbers import ALSO_MISSING_AMONG_NUMBERS, MISSING
 
 _MISSING = MISSING | ALSO_MISSING_AMONG_NUMBERS
-_FEWEST = 0.8  # share of the values of a column of numbers that are numbers
+FEWEST = 0.8  # share of the values of a column of numbers that are numbers
 _LONGEST = 60  # characters of a number with all its dress
 _SPACES, _QUOTES = " \u00a0\u2009\u202f", "'’"
 _ALIKE = str.maketrans("\u00a0\u2009\u202f’−€‰", "   '-$%")  # wide signs in a pattern would take long to compile
@@ -39,10 +39,12 @@ class NumberTexts:
     Args:
         number: The column as a number, in SQL; empty if no few replacements make one of it.
         ordered: Whether the order of the texts is that of the numbers.
+        begun: Whether each text begins with its number, and so counts as it.
     """
 
     number: str
     ordered: bool
+    begun: bool = False
 
 
 class _Read(NamedTuple):
@@ -60,12 +62,12 @@ def number_texts_of(column: str, values: Sequence[str]) -> NumberTexts | None:
         column: Its name, in SQL.
         values: Some of its different values.
     """
-    there = [one.strip() for one in values if one.strip() not in _MISSING]
+    there = present(values)
     read = [(_read(pattern, there), between, point) for pattern, between, point in _STYLES]
     found, between, point = max(read, key=lambda one: len(one[0]))
     units = {one.unit for one in found if one.unit}
     words = {_word(one) for one in units if not _zeros(one)}
-    if len(found) < 2 or len(found) < _FEWEST * len(there) or len(words) > 1:
+    if len(found) < 2 or len(found) < FEWEST * len(there) or len(words) > 1:
         return None
     scales = {_zeros(one) for one in units} - {0}
     scaled = len(scales) > 1 or not all(one.unit for one in found)
@@ -80,6 +82,11 @@ def number_texts_of(column: str, values: Sequence[str]) -> NumberTexts | None:
     for old, new in replaced:
         number = f"replace({number}, {_in_sql(old)}, {_in_sql(new)})"
     return NumberTexts(f"CAST({number} AS REAL)", ordered=rising and len(found) == len(values))
+
+
+def present(values: Sequence[str]) -> list[str]:
+    """Return values without the missing ones, and without blanks around them."""
+    return [one.strip() for one in values if one.strip() not in _MISSING]
 
 
 def is_number(text: str) -> bool:
