@@ -94,13 +94,16 @@ class Numbers(NamedTuple):
             is_scaled: Whether it is followed by a word for thousands or more.
         """
         held = holds_surely if by_chance else holds
-        if (is_share or may_be_share) and held(self.shares, value / 100, near / 100):
+        is_part = is_scaled and value < 1  # of a million: no part of a whole
+        if (is_share or (may_be_share and not is_part)) and held(self.shares, value / 100, near / 100):
             return True
         if is_share:
             return False
         if is_quotient and holds(self.ratios, value, near):
             return True
-        if held(self.values, value, near) or (holds_surely if near >= 0.5 else held)(self.shares, value, near):
+        if held(self.values, value, near):
+            return True
+        if not is_part and (holds_surely if near >= 0.5 else held)(self.shares, value, near):
             return True
         if is_scaled and any(holds(self.totals, value * scale, near * scale) for scale in _SCALES):
             return True

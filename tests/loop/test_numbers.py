@@ -190,8 +190,30 @@ SHOPS = {
         ("0.41 million NOK: Oslo 23 %, Hamar 21 %, Bodø 20 %, Molde 19 %, Bergen 17 %.", []),
         ("0.414 million NOK, with Oslo first.", []),
         ("0.43 million NOK: Oslo 23 %, Hamar 21 %, Bodø 20 %, Molde 19 %, Bergen 17 %.", ["0.43"]),
+        ("0.41 million NOK", []),
+        ("0.4 million NOK", []),
+        ("0.45 million NOK", ["0.45"]),
+        ("0.23 million NOK", ["0.23"]),
         ("0.39 million NOK: Oslo 23 %, Hamar 21 %, Bodø 20 %, Molde 19 %, Bergen 17 %.", ["0.39"]),
     ],
 )
 def test_the_sum_of_a_column_may_be_said_in_millions(answer: str, unknown: list[str]) -> None:
     assert unfounded(answer, "What is the total revenue in million NOK?", [SHOPS]) == unknown
+
+
+MILLIONS = {"columns": ["firm", "m_eur"], "rows": [["Aal", 0.2], ["Bok", 0.15], ["Cod", 0.7], ["Dor", 0.75]]}
+
+
+@pytest.mark.parametrize(
+    "answer", ["0.45 million EUR on average", "1.8 million EUR", "0.35 million EUR of Aal and Bok"]
+)
+def test_parts_of_a_million_follow_from_a_column_of_millions(answer: str) -> None:
+    assert unfounded(answer, "How many million EUR?", [MILLIONS]) == []
+
+
+def test_the_share_of_two_shops_is_no_sum_in_millions() -> None:
+    sums = {"Oslo": 96788.27, "Trondheim": 87912.08, "Troms\u00f8": 81450.33, "Stavanger": 77792.93, "Bergen": 69936.96}
+    read = {"columns": ["shop", "r"], "rows": [list(one) for one in sums.items()]}
+    asked = "What was the total revenue in million NOK?"
+    said = ("0.45 million NOK", "0.41 million NOK", "0.414 million NOK", "The two best make 44.6 %.")
+    assert [unfounded(one, asked, [read]) for one in said] == [["0.45"], [], [], []]
