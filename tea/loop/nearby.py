@@ -22,9 +22,10 @@ def nearest_number(number: str, text: str) -> str:
     Examples:
         >>> nearest_number("847.0", "Cedar,874.0\nElm,850.5")
         '874.0'
-        >>> nearest_number("1,250", "Elm,990")
+        >>> nearest_number("-1,250", "Elm,990")
         ''
     """
+    number = number.lstrip("-")
     digits, value = _digits(number), _value(number)
     if value is None or len(digits) < LEAST_DIGITS:
         return ""

@@ -36,6 +36,7 @@ MOST_LOOKED = 200  # rows of a table in which named ones are sought
 MOST_WORDS = 200  # words of a question and its answer that are counted in texts
 MOST_READ = 2_000_000
 MOST_ANSWER = 20_000
+_FIRST = 1500  # of years
 LEAST_CONVERTED = 100
 _SCALES = (1e3, 1e6, 1e9)
 _PERCENT = re.compile(r"\s?(?:%|pct\b|per\s?cent|percentage|prozent|procent|pour\s?cent|por\s?cien)", re.IGNORECASE)
@@ -54,6 +55,9 @@ _FENCE, _OF_VALUES = re.compile(r"^```(\w*)(.*?)^```", re.DOTALL | re.MULTILINE)
 _NUMBER = re.compile(
     r"(?<![\w.,])(?:\d{1,3}(?:[ ,.'\u2019_]\d{3}(?!\d))+|\d+)(?:[.,]\d+)?(?![^\W\d]*\d)"  # no year before a number
 )
+_MINUS = re.compile(r"(?:^|[\s(=:])[-\u2212]\Z")
+_SPACED = re.compile(r"[-+]?[1-9]\d{0,2}(?:[ \u00a0\u2009\u202f]\d{3})+(?:[.,]\d+)?")
+_BLANK = re.compile(r"[ \u00a0\u2009\u202f](?<=\d.)(?=\d{3}(?!\d))")
 _GROUPED = re.compile(r"(?<=\d)[ ,.'\u2019_](?=\d{3}(?!\d))")
 _COMMA, _DOTTED = re.compile(r",(?<=\d,)(?=\d)"), re.compile(r"\.(?<=\d\.)(?=\d{3}(?!\d))")
 _AGE = re.compile(r"\b(?:old|ages?|aged|full|completed?|years?|alt|Jahren?|ans|a\u00f1os|anni)\b", re.IGNORECASE)
@@ -109,7 +113,7 @@ def unfounded(
     known = sorted({abs(one) for one in _all_numbers(texts)})
     wanted = [each for one in _wanted(answer, {*dates}) for each in _apart(one, known)]
     of_years = (
-        {*years_between(texts), *years_of(dates)}
+        {*years_between(texts), *years_of(dates), *_years_until(stated, values, asked, answer)}
         if _YEARS.search(f"{asked}\n{rendered(answer)}"[:MOST_ANSWER])
         else set[float]()
     )
@@ -242,12 +246,16 @@ class _Found(NamedTuple):
         words = f"{asked}\n{rendered(answer)}"[:MOST_ANSWER]
         single, together, few = list[float](), list[list[float]](), list[float]()
         for value in values:
-            numbers = list(dict.fromkeys(map(abs, _all_numbers(_operands(value)))))
+            operands = _operands(value)
+            if any(_with_spaced(rows) is not rows for rows in _tables(value)):
+                operands = _BLANK.sub("", operands)
+            numbers = list(dict.fromkeys(map(abs, _all_numbers(operands))))
             few += numbers if len(numbers) <= MOST_FEW else ()
             single += numbers if len(numbers) == 1 else ()
             together += [numbers] if 1 < len(numbers) <= MOST_TOGETHER else []
         read = [rows for value in values for rows in _tables(value) if rows]
         tables = [*read, *(rows for text in queried for rows in _tables(text) if rows)]
+        tables = [_with_spaced(rows) for rows in tables]
         tokens, numbers = _tokens(words), {abs(one) for one in _all_numbers(words)}
         return cls(
             tables=tables,
@@ -287,6 +295,19 @@ class _Found(NamedTuple):
         other = converted(self.few) if left and self.few else Numbers([], [])
         left = [one for one in left if not one.follows(far, by_chance=True, shares=self.shares)]
         return [one for one in left if one.is_small or not one.follows(other, by_chance=True, shares=self.shares)]
+
+
+def _years_until(stated: str, values: Sequence[JsonValue], asked: str, answer: JsonValue) -> set[float]:
+    """Return the years to dates stated besides, such as today, from those of named rows and the extreme ones."""
+    ends = {one.year for one in dates_of(stated)}
+    words = f"{asked}\n{rendered(answer)}"[:MOST_ANSWER]
+    tokens, found = _tokens(words), set[float]()
+    for rows in (rows for value in values for rows in _tables(value) if rows and ends):
+        for column in zip(*rows, strict=False):
+            years = [one for one in numbers_of(column) if one.is_integer() and _FIRST <= one <= max(ends)]
+            named = [column[at] for at in _named(rows, tokens, set())]
+            found |= {min(years), max(years), *(one for one in named if one in years)} if years else set()
+    return {end - one for end in ends for one in found} if len(ends) <= MOST_SAID else set()
 
 
 def _named(rows: Rows, words: str, numbers: set[float]) -> list[int]:
@@ -369,7 +390,8 @@ def _wanted(answer: JsonValue, known: Container[date] = ()) -> Iterator[_Wanted]
         plain = unicodedata.normalize("NFKC", _ASIDE.sub(" ", _FENCE.sub(_unfenced, text)))
         for match in _NUMBER.finditer(plain):
             behind = (one.match(plain, match.end()) is not None for one in (_PERCENT, _TIMES, _SCALE))
-            yield _Wanted(match[0], tuple(_readings(match[0])), False, *behind)
+            sign = "-" if _MINUS.search(plain, 0, match.start()) else ""
+            yield _Wanted(sign + match[0], tuple(_readings(match[0])), False, *behind)
 
 
 def _unfenced(block: re.Match[str]) -> str:
@@ -469,6 +491,25 @@ def _tables(value: JsonValue) -> Iterator[list[list[Any]]]:
             yield [list(one.values()) for one in items]
         else:
             yield [[one] for one in items]
+
+
+def _with_spaced(rows: Rows) -> Rows:
+    """Return rows with the numbers of a column, of which some have blanks between thousands, as numbers."""
+    columns = [list(column) for column in zip(*rows, strict=False)] if len({*map(len, rows)}) == 1 else []
+    spaced = {
+        at for at, one in enumerate(columns) if any(isinstance(cell, str) and _SPACED.fullmatch(cell) for cell in one)
+    }
+    if not spaced:
+        return rows
+    return [[_plain(cell) if at in spaced else cell for at, cell in enumerate(row)] for row in rows]
+
+
+def _plain(cell: Any) -> Any:
+    """Return a text of a number, with blanks between its thousands or none, as a number."""
+    if not isinstance(cell, str):
+        return cell
+    bare = re.sub(r"\s", "", cell).replace(",", ".") if _SPACED.fullmatch(cell) else cell
+    return _cell(bare)
 
 
 def _cell(text: str) -> Any:

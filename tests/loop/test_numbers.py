@@ -217,3 +217,54 @@ def test_the_share_of_two_shops_is_no_sum_in_millions() -> None:
     asked = "What was the total revenue in million NOK?"
     said = ("0.45 million NOK", "0.41 million NOK", "0.414 million NOK", "The two best make 44.6 %.")
     assert [unfounded(one, asked, [read]) for one in said] == [["0.45"], [], [], []]
+
+
+AREA_ROWS = [["Bergen", "1 250"], ["Oslo", "2 400"], ["Hamar", "980"], ["Molde", "1 100"], ["Troms\u00f8", "640"]]
+AREA_LINES = "shop;m2\n" + "\n".join(map(";".join, AREA_ROWS))
+
+
+@pytest.mark.parametrize("read", [AREA_LINES, {"columns": ["shop", "m2"], "rows": AREA_ROWS}])
+@pytest.mark.parametrize(
+    ("answer", "unknown"),
+    [
+        ("The total area is 6 370 m2.", []),
+        ("6370", []),
+        ("1,274 m2 on average", []),
+        ("The total area is 6 470 m2.", ["6 470"]),
+        ("1,574 m2 on average", ["1,574"]),
+        ("3,873", ["3,873"]),
+    ],
+)
+def test_sums_of_numbers_with_blanks_in_them_follow(read: Any, answer: str, unknown: list[str]) -> None:
+    assert unfounded(answer, "What is the total area?", [read]) == unknown
+
+
+STARTS = "name,dept,pay,start\nAnna,Sales,52000,2015\nCato,IT,61000,2012\nFrida,HR,47000,2009\nDina,IT,67500,2020"
+
+
+@pytest.mark.parametrize(
+    ("asked", "answer", "unknown"),
+    [
+        ("How many years has Frida been there today?", "17 years", []),
+        ("How many years has Anna been there today?", "11 years", []),
+        ("For how many years has the one there longest worked?", "17 years", []),
+        ("How many years has Frida been there today?", "19 years", ["19"]),
+        ("How many years has Frida been there today?", "14 years", ["14"]),
+        ("What does Frida earn?", "17", ["17"]),
+    ],
+)
+def test_the_years_until_today_follow_from_a_column_of_years(asked: str, answer: str, unknown: list[str]) -> None:
+    assert unfounded(answer, asked, [STARTS], "2026-11-30") == unknown
+
+
+@pytest.mark.parametrize(
+    ("answer", "unknown"),
+    [
+        ("It gives -264 instead of 7.5.", ["-264"]),
+        ("It gives \u2212264.", ["-264"]),
+        ("from 3-264", ["264"]),
+        ("a drop of -25", []),
+    ],
+)
+def test_an_unknown_number_is_named_with_its_sign(answer: str, unknown: list[str]) -> None:
+    assert unfounded(answer, "Why?", ["7.5 and 25, 3 of them"]) == unknown
