@@ -96,7 +96,7 @@ async def doubts_of(
     (folder / name).write_text(text)
     replies = [
         *(look(sql, name) for sql in queries),
-        answer if isinstance(answer, dict) else step(done(answer, **more)),
+        step(done(answer, **more)),
     ]
     outcome, model = await stage.play(*replies, task=task, files=(str(folder / name),))
     assert (outcome.ok, len(model.requests)) == (True, len(replies))
