@@ -109,7 +109,7 @@ class _Told(NamedTuple):
 
 
 def ignored(results: Iterable[Observation], answer: JsonValue, reason: str = "") -> list[Evidence]:
-    """Return the doubt about an answer taken from a result with a warning; none if anything since heeded that.
+    """Return the doubt about an answer taken from a result with a warning; none if anything heeded it since.
 
     Args:
         results: Results of calls, in their order.
@@ -133,7 +133,7 @@ def ignored(results: Iterable[Observation], answer: JsonValue, reason: str = "")
 
 
 def _is_ignored(warned: _Told, later: Sequence[_Told], said: str, reason: str) -> bool:
-    """Return whether an answer rests on a result with a warning, and neither it nor a later result heeds that."""
+    """Return whether an answer rests on a result with a warning unheeded by it and by later results."""
     following = [one for one in later if one.rests_on(warned)]
     held = warned.held(said)
     if not held and not any(one.held(said) for one in following):

@@ -494,7 +494,7 @@ def _tables(value: JsonValue) -> Iterator[list[list[Any]]]:
 
 
 def _with_spaced(rows: Rows) -> Rows:
-    """Return rows with the numbers of a column, of which some have blanks between thousands, as numbers."""
+    """Return rows with each column of numbers with blanks between thousands as numbers."""
     columns = [list(column) for column in zip(*rows, strict=False)] if len({*map(len, rows)}) == 1 else []
     spaced = {
         at for at, one in enumerate(columns) if any(isinstance(cell, str) and _SPACED.fullmatch(cell) for cell in one)

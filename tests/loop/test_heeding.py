@@ -91,7 +91,7 @@ def look(sql: str, name: str = "shops.csv") -> dict[str, Any]:
 async def doubts_of(
     stage: Stage, folder: Path, task: str, queries: tuple[str, ...], answer: Any, **more: Any
 ) -> list[str]:
-    """The doubts told to a person about an answer that nobody asks the model about."""
+    """The doubts told to a person about an answer without another question to the model."""
     name, text = ("pay.csv", PAY) if "salary" in task else ("shops.csv", SHOPS)
     (folder / name).write_text(text)
     replies = [

@@ -45,7 +45,7 @@ def is_measure(text: str) -> bool:
 
 
 def begins_with_number(text: str) -> bool:
-    """Return whether a text is a number with a letter or two behind it, such as that of a house."""
+    """Return whether a text is a number with a letter or two behind it, such as the number of a house."""
     return _CODE.fullmatch(text.strip()) is not None
 
 
