@@ -278,7 +278,7 @@ def ordered_changes(text: str, given: Collection[str]) -> set[str]:
 
 
 def is_worked_out(name: str, text: str) -> bool:
-    """Return whether a task asks for what a table gives after a change, so that no word about it claims the change."""
+    """Return whether a task asks for the result of a change to a table; words about it claim no change then."""
     return PurePath(name).suffix.casefold() in _TABLES and _ASKS.search(without_quotes(text)) is not None
 
 

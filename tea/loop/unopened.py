@@ -105,7 +105,7 @@ def unopened(results: Iterable[Observation], functions: Functions, answer: JsonV
 
 
 def _uncompared(results: Iterable[Observation], functions: Functions, named: list[str]) -> list[str]:
-    """Return the addresses to be compared that no call was given, empty if an agent may have read them."""
+    """Return the addresses to be compared and given to no call, empty if an agent may have read them."""
     read = [one for one in results if one.ok and not has_failed(one)]
     if len(named) < _SEVERAL or any(_is_of_agent(one, functions) for one in read):
         return []
