@@ -60,10 +60,10 @@ def leader(name: str) -> str:
     return "attempts" if "attempts" in task else task.get("agent", "planner")
 
 
-def three_of_each() -> list[str]:
-    """Return the first three examples of each agent by name, for the planner those with the most agents."""
+def some_of_each(most: int = 3) -> list[str]:
+    """Return the first examples of each agent by name, for the planner those with the most agents."""
     by_size = sorted((name for name in SITTINGS if name not in TALKS), key=lambda name: -len(SITTINGS[name]["agents"]))
-    return [name for agent in AGENTS for name in [one for one in by_size if leader(one) == agent][:3]]
+    return [name for agent in AGENTS for name in [one for one in by_size if leader(one) == agent][:most]]
 
 
 def read(name: str) -> Any:
@@ -97,7 +97,7 @@ def test_every_agent_leads_three_examples_and_twelve_need_two_or_more() -> None:
     [
         pytest.param(one, marks=pytest.mark.slow) if one in SLOW else one
         for one in SITTINGS
-        if one not in SLOW or one not in three_of_each()  # those are answered where they are forked
+        if one not in SLOW or one not in some_of_each()  # those are answered where they are forked
     ],
 )
 async def test_an_example_is_answered_and_its_replay_answers_the_same(name: str, tmp_path: Path) -> None:
@@ -120,7 +120,7 @@ async def forked(tea: Platform, run: str, questions: list[str], middle: int) -> 
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", three_of_each())
+@pytest.mark.parametrize("name", some_of_each())
 async def test_an_example_is_replayed_identically_and_forked_in_its_middle(name: str, tmp_path: Path) -> None:
     async with seated(name, tmp_path) as seat, Platform(seat.home, state=seat.home / "state", trust_home=True) as tea:
         outcome = await tea.run(seat.sitting.told, files=seat.files)
@@ -154,7 +154,7 @@ def tea(tmp_path_factory: pytest.TempPathFactory, machine: Path) -> Iterator[Kil
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", three_of_each())
+@pytest.mark.parametrize("name", some_of_each(1))
 async def test_an_example_is_resumed_after_sigkill_to_the_same_answer(tea: Killable, name: str, tmp_path: Path) -> None:
     chance = random.Random(name)
     async with seated(name, tmp_path) as seat:

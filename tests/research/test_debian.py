@@ -17,8 +17,8 @@ from tea.platform import Platform
 
 ONCE = ["planning", "working", "worked", "hypothesis", "reflection", "next plan", "reply"]
 TWICE = [*ONCE, "discovery"]  # after the second message
-PHASES = {"steering": ONCE, "semi": TWICE, "full": TWICE}
-ITERATIONS = {"steering": 1, "semi": 2, "full": 2}
+PHASES = {"steering": ONCE, "full": TWICE}
+ITERATIONS = {"steering": 1, "full": 2}
 
 
 def died_in(home: Path, state: Path, mode: str, session: str, known: Sequence[str]) -> str:
@@ -52,7 +52,7 @@ async def branched(tea: Platform, origin: Any) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("mode", list(PHASES))
+@pytest.mark.parametrize("mode", ["steering", "full"])
 async def test_a_research_over_documentation_and_a_table_survives_a_kill_in_each_phase(
     mode: str, tmp_path: Path
 ) -> None:
