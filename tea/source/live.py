@@ -7,6 +7,7 @@ import inspect
 import linecache
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from types import FunctionType
 from typing import Any, cast
 
@@ -14,6 +15,8 @@ from tea.errors import BadComponent
 from tea.source.bindings import imported
 from tea.source.names import Definition
 from tea.source.text import ParsedFile, first_line, refusal
+
+_MOST_READ = 8  # files kept parsed; a program's functions lie in few
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,10 +93,16 @@ def _lines(function: FunctionType) -> list[str]:
 
 def _parsed(filename: str, lines: list[str]) -> ParsedFile:
     try:
-        return ParsedFile.read("".join(lines))
+        return _read("".join(lines))
     except BadComponent as error:
         problem = f"The file {filename[-60:]!r} cannot be read as Python."
         raise refusal(problem, "register the component's source text instead.") from error
+
+
+@lru_cache(maxsize=_MOST_READ)
+def _read(text: str) -> ParsedFile:
+    """Return a parsed file, once for all names looked up in it; nothing changes its tree."""
+    return ParsedFile.read(text)
 
 
 def _holds(node: Definition, line: int, live: FunctionType | type) -> bool:

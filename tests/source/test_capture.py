@@ -24,6 +24,7 @@ from tea.components.clients import Caller
 from tea.components.definition import Definition, define
 from tea.components.manifest import Manifest
 from tea.errors import BadComponent
+from tea.source import live
 from tea.source.dynamic import DynamicManager
 
 MANAGER = DynamicManager(lambda digest: True)
@@ -274,3 +275,11 @@ def test_source_that_nobody_kept_is_refused_with_a_remedy() -> None:
     exec("from tea import tool\n@tool\nasync def typed(x: int) -> int:\n    'Doc.'\n    return x\n", values)
     with pytest.raises(BadComponent, match=r"'typed' is not available\. Fix: write it in a file"):
         MANAGER.capture(values["typed"])
+
+
+def test_a_file_is_parsed_once_for_all_names_in_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    live._read.cache_clear()
+    texts, read = list[str](), live.ParsedFile.read
+    monkeypatch.setattr(live.ParsedFile, "read", lambda text: texts.append(text) or read(text))
+    assert MANAGER.capture(count_words) == MANAGER.capture(count_words)
+    assert sum("def count_words" in one and "def at_once" in one for one in texts) == 1
