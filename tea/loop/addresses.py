@@ -10,7 +10,8 @@ _FILES = (
     r"|toml|ts|tsv|txt|xlsx?|xml|ya?ml|zip)"
 )
 BARE = re.compile(  # without its scheme: a host with a dot or a port, and a path
-    r"(?<![\w.@/:\\-])(?:(?:localhost|\d{1,3}(?:\.\d{1,3}){3})(?::\d{1,5})?"
+    r"(?<![\w.@/:\\-])(?!\d+(?:\.\d+){3}/\d\d?(?![\w/.-]*\w))"  # a network such as 10.0.0.0/8
+    r"(?:(?:localhost|\d{1,3}(?:\.\d{1,3}){3})(?::\d{1,5})?"
     rf"|(?=[\d.-]{{0,60}}[a-z])[a-z\d-]{{1,60}}(?:\.[a-z\d-]{{1,60}}){{0,4}}(?::\d{{2,5}}|\.(?!{_FILES}/)[a-z]{{2,12}}))"
     r"/[\w%~.-][^\s<>\"'`]*",
     re.IGNORECASE,

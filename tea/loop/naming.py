@@ -41,7 +41,7 @@ _WHOLE_SENTENCE = re.compile(r"(?<=[!?;])\s|(?<=[^\d\s]\.)\s|\n")  # with its ma
 _CHANGES = re.compile(  # verbs that order, of adding, of taking away, of what may be kept elsewhere, and of all else
     r"(?:\A\W*|[,:.] |\b(?:also|and|bitte|et|now|please|puis|then|und|(?:can|could|will|would) you"
     r"|(?P<mild>shall|should|you|(?<!how )to)) )"
-    r"(?:(?P<more>add|append|enter|insert|put|(?P<write>write)|erg\u00e4nze|f\u00fcge?|h\u00e4nge?|schreibe?|trage?"
+    r"(?:(?P<more>add|append|enter|insert|put|(?P<write>write)|erg\u00e4nze|f\u00fcge?|h\u00e4nge?|(?P<text>schreibe?)|trage?"
     r"|ajoute[rz]?|ins(?:\u00e8re|\u00e9re[rz])|inscri(?:re|s|vez))"
     r"|(?P<less>cross out|delete|drop(?! in\b)|remove|strike|entferne|l\u00f6sche|streiche?|enl\u00e8ve|supprime[rz]?)"
     r"|(?P<kept>clean|format|normali[sz]e|order|re(?:format|order)|round|sort|trim|ordne|sortiere)"
@@ -89,7 +89,8 @@ _TO = re.compile(
 )
 _TEXT_TO = re.compile(
     r"\b(?:alternative|answer|code|commands?|functions?|guide|introduction|letter|macro|mail|program|quer(?:ies|y)"
-    r"|repl(?:ies|y)|response|scripts?|SQL)\b",
+    r"|repl(?:ies|y)|response|scripts?|SQL|\w*(?:antwort|brief|funktion|mitteilung|nachricht|programm|skript)"
+    r"|entwurf|zusammenfassung)\b",
     re.IGNORECASE,
 )
 _ONLY_USED = re.compile(
@@ -108,7 +109,8 @@ READS = re.compile(  # words of a wish to know something
 _TALKS = re.compile(  # of a text, which the answer may be itself
     r"\?|\b(?:as|convert|correct|draft|explain|fasse|interpret|(?:re)?phrase|proofread|(?:re)?write|solve|suggest"
     r"|add up|clean|format|order|plot|rank|round|sort|sum|total|addiere|ordne|sortiere|summe"
-    r"|beschreibe|erkl\u00e4re|schreibe|combien|donne|explique|quel\w*|r\u00e9sume)\b",
+    r"|beschreibe?|entwirf|erkl\u00e4re?|formuliere|schreibe?|\u00fcbersetze?|verfasse|combien|donne|\u00e9cri[st]"
+    r"|explique|quel\w*|r\u00e9dige|r\u00e9sume|tradui[st])\b",
     re.IGNORECASE,
 )
 _TABLES = (
@@ -310,7 +312,8 @@ def _changes(text: str, given: Collection[str]) -> Iterator[tuple[str, bool]]:
                 found = names[at - 1]
             if found is None and sole and not (names or adds_up or order["write"] or is_question):
                 yield sole, False
-            if found is None or (name := found[0]) not in own or (order["write"] and _TEXT_TO.search(before)):
+            is_text = (order["write"] or order["text"]) and _TEXT_TO.search(before)
+            if found is None or (name := found[0]) not in own or is_text:
                 continue
             ending, is_put = PurePath(name).suffix.casefold(), is_added and _TO.search(before) is not None
             is_told = order["whole"] or (is_put and not _COLUMN.match(sentence, end))

@@ -131,6 +131,7 @@ def test_an_answer_about_a_page_that_nothing_opened_is_a_problem(
         (f"How much is 6 * 7?\n\nSent from {PAGE[:-6]}", "42", [FETCHED]),
         ("How do I read a page in Python?", "With urllib.request.", []),
         ("Who leads example.org?", "Kari Voll", []),
+        ("How many hosts does the network 192.168.1.0/24 have, and is 10.0.0.7/8 in it?", "254, and no", []),
     ],
 )
 def test_an_answer_after_a_page_was_read_or_about_its_address_alone_is_none(
