@@ -110,7 +110,8 @@ def _evidence_line(outcome: "Outcome", *, whole: bool) -> list[str]:
         return [*(f"evidence: {one}" for one in parts), *(f"not confirmed: {one_line(one)}" for one in doubts)]
     shown = [f"evidence: {brief('; '.join(parts), MOST_EVIDENCE)}"] if parts else []
     if doubts:
-        shown.append(f"not confirmed: {one_line('; '.join(doubts), MOST_EVIDENCE)}")
+        told = "; ".join([*(one.removesuffix(".") for one in doubts[:-1]), doubts[-1]])
+        shown.append(f"not confirmed: {one_line(told, MOST_EVIDENCE)}")
     return ["; ".join(shown)] if shown else []
 
 
