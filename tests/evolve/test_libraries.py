@@ -3,6 +3,7 @@
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from itertools import cycle
 from pathlib import Path
 from typing import Any
 
@@ -63,8 +64,7 @@ async def test_textgrad_proposes_the_text_after_a_step_and_is_never_imported_her
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("library", ["textgrad", "gepa"])
-@pytest.mark.parametrize("name", TEXTS)
+@pytest.mark.parametrize(("name", "library"), [*zip(TEXTS, cycle(["textgrad", "gepa"]), strict=False)])
 async def test_defects_of_prompts_and_tools_are_repaired_by_libraries_too(name: str, library: str) -> None:
     given = defect(name)
     async with platform(model=ObedientModel()) as tea:

@@ -24,7 +24,7 @@ from tea.types import JsonObject, ModelRequest, ModelResponse, Response
 
 pytestmark = pytest.mark.slow
 
-RUNS = int(os.environ.get("TEA_TEST_CHAOS", "40"))  # the benchmark makes as many as it is asked for
+RUNS = int(os.environ.get("TEA_TEST_CHAOS", "24"))  # the benchmark makes as many as it is asked for
 BENCHMARK = Path(__file__).parents[2] / "benchmarks" / "chaos.py"
 CONFIG = ModelConfig(name="chaos", provider="given", capabilities=("tools",))
 PARAMETERS = {"type": "object", "properties": {"expression": {"type": "string"}}, "required": ["expression"]}
