@@ -30,7 +30,7 @@ def addresses_in(words: str) -> list[str]:
 
 
 def without_marks(address: str) -> str:
-    """Return an address without what closes the sentence or the brackets around it."""
+    """Return an address without the marks at its end, of the sentence or brackets around it."""
     open_ends, end = address.count(")") - address.count("("), len(address)
     while end and (address[end - 1] in _ENDS or (address[end - 1] == ")" and open_ends > 0)):
         end -= 1

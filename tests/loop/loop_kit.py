@@ -4,12 +4,13 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from typing import Any
 
+from tea.loop.observation import Observation
 from tea.models.manager import Adapter, CallTool, ModelConfig
 from tea.models.offline import observations as seen_by_solvers
 from tea.platform import Platform
 from tea.runs.outcome import Outcome
 from tea.testing import ScriptedModel, platform
-from tea.types import ModelRequest, ModelResponse, TextPart
+from tea.types import JsonObject, ModelRequest, ModelResponse, TextPart
 
 
 def step(*calls: tuple[str, Mapping[str, Any]], **words: str) -> dict[str, Any]:
@@ -68,3 +69,16 @@ def steps(tea: Platform, run: str) -> list[Any]:
     """The step records of a run's journal."""
     notes = [record.data for record in tea.tracer.records(run) if record.kind == "note"]
     return [note["data"] for note in notes if note["kind"] == "step"]
+
+
+class Names:
+    """Functions known by their names."""
+
+    def runs(self) -> tuple[bool, bool]:
+        return True, True
+
+    def written_by(self, outcome: Observation) -> JsonObject | None:
+        return outcome.arguments if outcome.name.startswith("workspace_") else None
+
+    def reads(self, name: str) -> bool:
+        return name in ("fetch_page", "read_file", "table_query", "web_search")

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 import pytest_asyncio
-from loop_kit import Stage, done, step, told
+from loop_kit import Names, Stage, done, step, told
 
 from tea.loop.lost import lost
 from tea.loop.observation import Observation
@@ -14,19 +14,6 @@ from tea.types import JsonObject
 
 ADD, LESS = "Add the line 'Only for members' to minutes.txt.", "Remove the rows without a quantity from sales.csv."
 ADDED, REMOVED = "The line was added.", "The rows without a quantity were removed."
-
-
-class Names:
-    """Functions known by their names."""
-
-    def runs(self) -> tuple[bool, bool]:
-        return True, True
-
-    def written_by(self, outcome: Observation) -> JsonObject | None:
-        return outcome.arguments if outcome.name.startswith("workspace_") else None
-
-    def reads(self, name: str) -> bool:
-        return name == "read_file"
 
 
 def wrote(name: str, was: int, now: int, *, ok: bool = True) -> Observation:

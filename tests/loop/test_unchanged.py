@@ -6,28 +6,14 @@ from typing import Any
 
 import pytest
 import pytest_asyncio
-from loop_kit import Stage, done, step, told
+from loop_kit import Names, Stage, done, step, told
 
 from tea.loop.observation import Observation
 from tea.loop.unchanged import unchanged
-from tea.types import JsonObject
 
 FILES = ("cart.py", "test_cart.py", "minutes.txt", "sales.csv", "new.csv")
 FIX, ADD = "Fix cart.py so that test_cart.py passes.", "Add the line 'Next walk: 2 July' at the end of minutes.txt."
 SWAP = "Replace Lamp by Lantern in sales.csv and tell how many were replaced."
-
-
-class Names:
-    """Functions known by their names."""
-
-    def runs(self) -> tuple[bool, bool]:
-        return True, True
-
-    def written_by(self, outcome: Observation) -> JsonObject | None:
-        return outcome.arguments if outcome.name.startswith("workspace_") else None
-
-    def reads(self, name: str) -> bool:
-        return name == "read_file"
 
 
 def call(called: str, value: Any = None, ok: bool = True, **arguments: Any) -> Observation:

@@ -5,30 +5,17 @@ from typing import Any
 
 import pytest
 import pytest_asyncio
-from loop_kit import Stage, done, step, told
+from loop_kit import Names, Stage, done, step, told
 
 from tea.loop.grounds import Grounds
 from tea.loop.observation import Observation
 from tea.loop.unopened import unopened
-from tea.types import Fact, JsonObject, Said, Task
+from tea.types import Fact, Said, Task
 
 PAGE = "http://127.0.0.1:9/hours"
 FEES = "http://127.0.0.1:9/fees"
 READ = f"Read {PAGE} and say on which day the nursery is closed."
 CLOSED = "It is closed on Mondays."
-
-
-class Names:
-    """Functions known by their names."""
-
-    def runs(self) -> tuple[bool, bool]:
-        return True, True
-
-    def written_by(self, outcome: Observation) -> JsonObject | None:
-        return outcome.arguments if outcome.name.startswith("workspace_") else None
-
-    def reads(self, name: str) -> bool:
-        return name in ("fetch_page", "read_file", "web_search")
 
 
 def call(called: str, value: Any = "x", ok: bool = True, **arguments: Any) -> Observation:

@@ -7,30 +7,16 @@ from typing import Any
 
 import pytest
 import pytest_asyncio
-from loop_kit import Stage, done, step, told
+from loop_kit import Names, Stage, done, step, told
 
 from tea.loop.observation import Observation
 from tea.loop.unrun import unrun
-from tea.types import JsonObject
 
 CODE = "def is_leap(year):\n    return year % 4 == 0 and (year % 100 != 0 or year % 400 = 0)\n"
 TASK = (
     "Write a function is_leap(year) in leap.py with a unittest test_leap.py, run the tests and tell whether they pass."
 )
 PASS = "I wrote leap.py. All 3 tests pass."
-
-
-class Names:
-    """Functions known by their names."""
-
-    def runs(self) -> tuple[bool, bool]:
-        return True, True
-
-    def written_by(self, outcome: Observation) -> JsonObject | None:
-        return outcome.arguments if outcome.name.startswith("workspace_") else None
-
-    def reads(self, name: str) -> bool:
-        return name in ("read_file", "table_query")
 
 
 def wrote(name: str = "leap.py", type: str = "code") -> Observation:
