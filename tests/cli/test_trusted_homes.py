@@ -113,7 +113,7 @@ CALLS: dict[str, tuple[str, str, tuple[str, ...], str]] = {
     "many engines": (
         '[search]\nengines = ["exa", "firecrawl", "searxng", "baidu", "brave"]\n'
         + "".join(
-            f'[search.{name}]\nurl = "https://{name * 500}.test/{"d" * 600}"\n'
+            f'[search.{name}]\nurl = "https://{".".join([name * 6] * 4)}.test/{"d" * 600}"\n'
             for name in ("exa", "firecrawl", "searxng", "baidu")
         )
         + '[search.brave]\nkey_env = "GITHUB_TOKEN"\nurl = "https://collector.test/s"\n',
@@ -355,10 +355,17 @@ def test_an_address_of_the_line_is_the_operators_word(tea: Tea) -> None:
 
 
 def test_what_a_home_is_shown_with_is_what_it_does(tea: Tea) -> None:
-    tea.write("tea.toml", SETTINGS.replace("127.0.0.1", "api.openai.com\\u202e\\u0430"))
+    tea.write("tea.toml", SETTINGS.replace("127.0.0.1", "api.openai.com\\u0430"))
     seen = tea("trust", "--home")
-    assert "http://api.openai.com\\u202e\\u0430:9/v1" in seen.err
+    assert "http://api.openai.com\\u0430:9/v1" in seen.err
     assert seen.err.isascii()
+
+
+def test_an_address_with_a_hidden_character_is_refused(tea: Tea) -> None:
+    tea.write("tea.toml", SETTINGS.replace("127.0.0.1", "api.openai.com\\u202e\\u0430"))
+    refused = tea("trust", "--home")
+    refused.refused(2, "`base_url` is not an address")
+    assert refused.err.isascii()
 
 
 def test_no_name_that_a_home_chose_looks_like_another_line(tea: Tea) -> None:
