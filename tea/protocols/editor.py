@@ -25,7 +25,7 @@ from tea.registry.kind_registry import KindRegistry, by_people
 from tea.registry.own_words import check_draft
 from tea.registry.tombstone import Tombstone
 from tea.registry.version import Again, NewVersion
-from tea.source.bundled import bundled_files, bundled_root, read_source
+from tea.source.bundled import bundled_files, bundled_roots, read_source
 from tea.source.rename import renamed
 from tea.source.text import SourceText, text_digest
 from tea.source.trust import untrusted
@@ -46,14 +46,15 @@ class Editor:
         """Read the shipped components, without executing them; return the problems by file."""
         problems: list[str] = []
         found: dict[str, SourceText] = {}
-        own, relied = bundled_root(), list[str]()
-        for path in (path for root in self._library.services.roots for path in bundled_files(self._library.kind, root)):
+        own, relied = bundled_roots(), list[str]()
+        roots, kind = self._library.services.roots, self._library.kind
+        for path, shipped in ((path, root in own) for root in roots for path in bundled_files(kind, root)):
             try:
-                text = self._shipped_text(path, own)
+                text = self._shipped_text(path, checked=shipped)
                 if text.name in found:
                     raise BadComponent(f"{text.name!r} is shipped twice.", fix="rename one of them.")
                 found[text.name] = text
-                relied += [text_digest(text)] if path.is_relative_to(own) else []
+                relied += [text_digest(text)] if shipped else []
             except TeaError as error:
                 problems.append(f"{path.name}: {error}")
         self._library.services.dynamic.rely_on(relied)
@@ -142,8 +143,8 @@ class Editor:
             text, wanted, fresh=fresh, current=current, again=again, guard=guard, trusted=own
         )
 
-    def _shipped_text(self, path: Path, own: Path) -> SourceText:
-        """Return a shipped file's source, checked here unless it is from tea's `own` folder or already stored."""
+    def _shipped_text(self, path: Path, *, checked: bool) -> SourceText:
+        """Return a shipped file's source, checked here unless it is `checked` already or stored."""
         source, files = read_source(path)
         plain = SourceText(
             kind=self._library.kind,
@@ -154,8 +155,7 @@ class Editor:
         )
         if not NAME.fullmatch(path.stem):
             return self._library.draft(source, files)
-        checked = path.is_relative_to(own) or self._stored(plain)
-        return plain if checked else self._library.draft(source, files)
+        return plain if checked or self._stored(plain) else self._library.draft(source, files)
 
     def _stored(self, text: SourceText) -> bool:
         return self._library.services.versions.holds(self._library.kind, text.name, text_digest(text))

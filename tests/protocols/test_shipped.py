@@ -14,6 +14,7 @@ from protocol_kit import CASES, Case
 
 from tea.components.manifest import canonical
 from tea.errors import AlreadyRegistered, BadComponent, RegistryError, UnknownComponent
+from tea.protocols import editor
 from tea.protocols.acp import AgentContextManager
 from tea.protocols.ecp import EnvironmentContextManager
 from tea.protocols.manager import ContextManager
@@ -99,6 +100,26 @@ async def test_a_home_holding_a_file_of_a_package_does_not_spare_it_its_check(
     await library.init()
     with pytest.raises(BadComponent, match="does work at the top level"):
         await library.get("greeter")
+    assert capsys.readouterr().out == ""
+
+
+@pytest.mark.parametrize("case", [one for one in CASES if one.kind == "tool"], indirect=True)
+@pytest.mark.parametrize("own", [False, True])
+async def test_a_package_within_the_folder_of_tea_is_checked_as_any_other(
+    case: Case,
+    folder: Path,
+    opened: Opener,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    own: bool,
+) -> None:
+    monkeypatch.setattr(editor, "bundled_roots", lambda: (tmp_path / "shipped" if own else tmp_path,))
+    (folder / "greeter.py").write_text(case.source("greeter", top="print('it ran')"))
+    library = opened()
+    problems = await library.init()
+    assert [str(one) for one in problems if "does work at the top level" in str(one)] == problems
+    assert len(problems) == (0 if own else 1)
     assert capsys.readouterr().out == ""
 
 
