@@ -91,6 +91,18 @@ def test_a_person_at_a_terminal_sees_the_source_and_decides(loaded: Tea) -> None
     assert loaded("call", "shout", "text=a").out == "A!\n"
 
 
+@pytest.mark.parametrize("asked", ["shout@1.0.1", "shout"])
+def test_after_a_question_that_was_denied_only_another_look_trusts_what_was_shown_before(
+    loaded: Tea, asked: str
+) -> None:
+    loaded("show", "shout@1.0.0", "--source")
+    assert on_terminal(loaded, [b"no"], "trust", asked)[0] == 1
+    loaded("restore", "shout@1.0.0")
+    loaded("trust", "shout").refused(6, "not what was shown")
+    loaded("show", "shout", "--source")
+    assert loaded("trust", "shout").out == "trusted tool:shout@1.0.0\n"
+
+
 def test_of_a_later_version_the_difference_to_what_is_trusted_is_shown(loaded: Tea) -> None:
     loaded("trust", f"shout@{digest(loaded, 'shout@1.0.0')}")
     code, screen = on_terminal(loaded, [b"trust"], "trust", "shout@1.0.1")
