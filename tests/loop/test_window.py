@@ -347,7 +347,7 @@ async def test_what_a_person_says_in_the_middle_is_never_folded(tmp_path: Path, 
         assert outcome.answer == "4711"
         assert (await tea.replay(outcome.run)).to_json() == outcome.to_json()
     told = [word in one.words for one in script.steps]
-    assert told.index(True) < 20  # a busy machine takes its time
+    assert told.index(True) < 27  # a busy machine takes its time
     assert all(told[told.index(True) :])
     assert max(one.size for one in script.asked) <= WINDOW
 
