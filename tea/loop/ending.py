@@ -101,9 +101,9 @@ class Ending:
         solver: Whether a solver works on it, which computes its numbers itself.
 
     `words` are the task and what a person said since, `heads` are what was shown of the task's files before the first
-    step, and `told` what else; `pressed` says whether words were just refused, so that the next reply should be a call;
-    `refused` is what a `done` gave that was refused in the last step, None without one; `standing` is the answer
-    refused last; `unseen` are results of calls beside it.
+    step, `told` what else, and `today` the date; `pressed` says whether words were just refused, so that the next reply
+    should be a call; `refused` is what a `done` gave that was refused in the last step, None without one; `standing` is
+    the answer refused last; `unseen` are results of calls beside it.
     """
 
     def __init__(
@@ -119,7 +119,7 @@ class Ending:
         self._task, self._ledger, self._window = task, ledger, window
         self._named = NamedFiles(task)
         self._solver = solver
-        self.words = task.text
+        self.words, self.today = task.text, ""
         self._words_held = ""
         self.heads: Sequence[Head] = ()
         self.told: Sequence[str] = ()
@@ -338,7 +338,7 @@ class Ending:
         told, quotes = [*self.told, *spoken, *facts], [one.quote for one in evidence if one.quote.strip()]
         results, silent = self._window.results.values(), set[str]() if self._solver else self._written.silent
         read = [json.dumps(one.arguments, ensure_ascii=False) for one in results if self._functions.reads(one.name)]
-        return Grounds.of(self.words, told, self.heads, results, quotes, spoken, read, silent)
+        return Grounds.of(self.words, told, self.heads, results, quotes, spoken, read, silent, self.today)
 
     def _written_words(self, grounds: Grounds) -> str:
         """Return the unfounded numbers of written files, in one line."""

@@ -34,6 +34,7 @@ class Grounds(NamedTuple):
         spoken: Contributions to the conversation before the task, also among what was stated.
         asked: Arguments of calls that only read, such as the bounds of a query.
         silent: Ids of results that show nothing: of calls that only wrote, or of texts written by hand and read back.
+        today: The date of the run.
     """
 
     task: str
@@ -44,6 +45,7 @@ class Grounds(NamedTuple):
     spoken: Sequence[str] = ()
     asked: Sequence[str] = ()
     silent: Collection[str] = ()
+    today: str = ""
 
     @classmethod
     def of(
@@ -56,6 +58,7 @@ class Grounds(NamedTuple):
         spoken: Sequence[str] = (),
         asked: Sequence[str] = (),
         silent: Collection[str] = (),
+        today: str = "",
     ) -> Grounds:
         """Return the grounds of a run; the description of a table counts as a head, a status of a failure as stated."""
         heads, results = list(heads), list(results)
@@ -71,6 +74,7 @@ class Grounds(NamedTuple):
             spoken,
             asked,
             silent,
+            today,
         )
 
     @property
@@ -108,7 +112,7 @@ class Grounds(NamedTuple):
     def examples(self, answer: JsonValue) -> list[str]:
         """Return the values of an answer known only as examples in a head."""
         read = (rendered(one.value) for one in self.shown)
-        known = "\n".join([self.task, self.stated, self.sure, *read])
+        known = "\n".join([self.task, self.stated, self.today, self.sure, *read])
         return picked(answer, [each for one in self.heads for each in one.listed], known)
 
     def numbers(self, answer: JsonValue) -> list[str]:
@@ -124,7 +128,7 @@ class Grounds(NamedTuple):
         read += [one.value for one in self.shown]
         read += () if self._names_unspoken(answer) else self.spoken
         is_read = bool(read or not self.heads)
-        return unfounded(answer, self.task, read, stated, wording=is_read, queried=tables)
+        return unfounded(answer, self.task, read, stated, wording=is_read, queried=tables, today=self.today)
 
     def near(self, number: str) -> str:
         """Return a number with the nearest one among the results beside it; alone if none is near."""

@@ -299,7 +299,8 @@ class _Loop:
             **self.toolset.words(),
             **variables,
         }
-        self.ending.told = [*remembered, str(self.variables.get("today", "")), rendered(variables) if variables else ""]
+        self.ending.told = [*remembered, rendered(variables) if variables else ""]
+        self.ending.today = str(self.variables.get("today", ""))
         self.window.add(*await show_files(self.ctx, self.task.files), lasting=True)
         self.window.before = 0 if self.solver else OPENING + json_tokens(self.variables)
         if not self.solver:

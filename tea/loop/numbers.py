@@ -89,6 +89,7 @@ def unfounded(
     *,
     wording: bool = True,
     queried: Sequence[str] = (),
+    today: str = "",
 ) -> list[str]:
     """Return the numbers of an answer found nowhere, and following from nothing read by simple arithmetic.
 
@@ -104,16 +105,17 @@ def unfounded(
         stated: Other words with numbers that need no source.
         wording: Whether small numbers among several count as part of the wording.
         queried: Tables shown whole and queried besides; of them only what columns and named rows give follows.
+        today: The date of the run, `2026-05-03`; its year is a number, its month and day are none.
     """
     if not any(_wanted(answer)):
         return []
     values = list(read)
-    texts = "\n".join([asked, stated, *queried, *map(rendered, values)])[:MOST_READ]
-    dates = dates_of(texts)
+    texts = "\n".join([asked, stated, today[:4], *queried, *map(rendered, values)])[:MOST_READ]
+    dates = dates_of(f"{today}\n{texts}")
     known = sorted({abs(one) for one in _all_numbers(texts)})
     wanted = [each for one in _wanted(answer, {*dates}) for each in _apart(one, known)]
     of_years = (
-        {*years_between(texts), *years_of(dates), *_years_until(stated, values, asked, answer)}
+        {*years_between(texts), *years_of(dates), *_years_until(f"{stated}\n{today}", values, asked, answer)}
         if _YEARS.search(f"{asked}\n{rendered(answer)}"[:MOST_ANSWER])
         else set[float]()
     )

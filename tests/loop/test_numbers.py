@@ -254,7 +254,21 @@ STARTS = "name,dept,pay,start\nAnna,Sales,52000,2015\nCato,IT,61000,2012\nFrida,
     ],
 )
 def test_the_years_until_today_follow_from_a_column_of_years(asked: str, answer: str, unknown: list[str]) -> None:
-    assert unfounded(answer, asked, [STARTS], "2026-11-30") == unknown
+    assert unfounded(answer, asked, [STARTS], today="2026-11-30") == unknown
+
+
+@pytest.mark.parametrize(
+    ("answer", "unknown"),
+    [
+        ("3 and 12 are old.", ["3", "12"]),
+        ("It is 2026-12-03.", []),
+        ("It is 3 December 2026.", []),
+        ("In 2026 all are old.", []),
+    ],
+)
+def test_of_the_date_of_a_run_only_the_year_is_a_number(answer: str, unknown: list[str]) -> None:
+    read = ["41 trees, 57 shrubs"]
+    assert unfounded(answer, "How is it?", read, today="2026-12-03", wording=False) == unknown
 
 
 @pytest.mark.parametrize(
