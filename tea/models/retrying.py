@@ -18,10 +18,15 @@ FIRST_WAIT, LONGEST_WAIT = 0.5, 30.0
 FAILURES, COOLING = 5, 30.0
 TOO_MANY = 429
 DEFAULTS: Mapping[str, float] = {"attempts": 5, "seconds": 900}
+PATIENT = 10  # attempts where a provider has answered before and nobody else can; they wait for two minutes at most
 
 
 class Retrying:
     """A retry policy for one configuration: attempts, time, and a circuit breaker.
+
+    A provider with an answer before this question is waited for longer, unless the configuration states its attempts
+    or has fallbacks: what a run has done so far is worth more than two minutes. While the breaker is open, calls with
+    attempts left wait for it as well.
 
     Args:
         limits: As the configuration states them; see `DEFAULTS`.
@@ -40,6 +45,7 @@ class Retrying:
     ) -> None:
         given = {**DEFAULTS, **limits}
         self._tries, self._seconds = max(1, int(given["attempts"])), given["seconds"]
+        self._stated, self._answered = "attempts" in limits, False
         self._sleep, self._clock, self._chance = sleep, clock, chance
         self._failures, self._alone_until = 0, 0.0
         self._alone = self._trial = False
@@ -58,52 +64,70 @@ class Retrying:
             ContextLengthExceeded: The question is longer than the model reads.
             ProviderError: No try gave an answer, or time is up, or the provider failed too often of late.
         """
-        trial = self._admit(config.name)
+        end, failed = self._clock() + self._seconds, list[Attempt]()
+        tries = PATIENT if self._answered and not (self._stated or config.fallbacks) else self._tries
+        waits = (self._stated or self._answered) and not config.fallbacks
+        while (left := self._left_alone()) is not None:
+            problem = f"The model {config.name!r} failed {FAILURES} times in a row and is left alone."
+            wait = max(left, self._pause(len(failed)))
+            if not waits or len(failed) + 1 >= tries or self._clock() + wait >= end:
+                raise ProviderError(problem, fix=f"try again in {max(1, left):.0f} s, or give it fallbacks.")
+            failed.append(Attempt(model=config.name, problem=problem, waited=round(wait, 3)))
+            await self._rest(wait, again)
+        trial = self._trial = self._alone
         try:
-            return await self._tried(attempt, config, again)
+            return await self._tried(attempt, config, again, failed, tries, end)
         finally:
             if trial:
                 self._trial = False
 
     async def _tried(
-        self, attempt: Attempting, config: ModelConfig, again: Again | None
+        self,
+        attempt: Attempting,
+        config: ModelConfig,
+        again: Again | None,
+        failed: list[Attempt],
+        tries: int,
+        end: float,
     ) -> tuple[ModelResponse, tuple[Attempt, ...]]:
-        end, left, failed = self._clock() + self._seconds, self._seconds, list[Attempt]()
+        left = end - self._clock()
         while True:
             try:
                 response = await attempt(left)
             except CallFailure as fault:
                 wait = self._wait(fault, len(failed))
                 left = end - self._clock() - wait
-                last = not fault.again or len(failed) + 1 >= self._tries or left <= 0
+                last = not fault.again or len(failed) + 1 >= tries or left <= 0
                 self._count(fault)
                 if last:
                     raise _failure(config, fault, len(failed) + 1) from fault
                 tried = Attempt(model=config.name, problem=fault.problem, status=fault.status, waited=round(wait, 3))
                 failed.append(tried)
-                await self._sleep(wait)
-                if again is not None:
-                    again()
+                await self._rest(wait, again)
             else:
-                self._failures, self._alone = 0, False
+                self._failures, self._alone, self._answered = 0, False, True
                 return response, tuple(failed)
 
     def _wait(self, fault: CallFailure, tries: int) -> float:
         """Return the delay in seconds: the one requested by the provider, else an exponential one with jitter."""
         if fault.wait is not None:
             return fault.wait
+        return self._pause(tries)
+
+    def _pause(self, tries: int) -> float:
+        """Return the exponential delay after so many tries, in seconds, with jitter."""
         return min(LONGEST_WAIT, FIRST_WAIT * 2**tries) * (0.5 + self._chance() / 2)
 
-    def _admit(self, model: str) -> bool:
-        """Raise ProviderError while the circuit breaker is open; afterwards, return True for one trial call."""
-        if not self._alone:
-            return False
-        left = self._alone_until - self._clock()
-        if left > 0 or self._trial:
-            problem = f"The model {model!r} failed {FAILURES} times in a row and is left alone."
-            raise ProviderError(problem, fix=f"try again in {max(1, left):.0f} s, or give it fallbacks.")
-        self._trial = True
-        return True
+    async def _rest(self, seconds: float, again: Again | None) -> None:
+        """Wait for the next try, and announce it."""
+        await self._sleep(seconds)
+        if again is not None:
+            again()
+
+    def _left_alone(self) -> float | None:
+        """Return for how many seconds the breaker stays open, 0 during a trial call; None if a call may begin."""
+        left = max(0.0, self._alone_until - self._clock())
+        return left if self._alone and (left > 0 or self._trial) else None
 
     def _count(self, fault: CallFailure) -> None:
         """Count a failure of the provider; a refused or deferred request shows the provider is available."""

@@ -137,6 +137,73 @@ async def test_many_calls_that_are_put_off_at_once_leave_a_provider_in_use() -> 
     assert await one.ask() == "fine"
 
 
+class Outage(Provider):
+    """Answers, then is down for some seconds of its clock."""
+
+    def __init__(self, seconds: float, limits: dict[str, float]) -> None:
+        super().__init__()
+        self.retrying = Retrying(limits, sleep=self.sleep, clock=lambda: self.now, chance=lambda: 0.5)
+        self.back, self.answer = seconds, self.reply
+
+    async def reply(self) -> ModelResponse:
+        return await (down() if 0 < self.now < self.back else fine())
+
+    async def sleep(self, seconds: float) -> None:
+        until = self.now + seconds
+        while self.now < until:  # side by side with other calls: one clock for all
+            await asyncio.sleep(0)
+            self.now += 0.05
+
+
+@pytest.mark.parametrize(
+    ("seconds", "limits", "fallbacks", "found"),
+    [
+        (60, {}, (), "fine"),
+        (60, {}, ("spare",), "down"),
+        (60, {"attempts": 5}, (), "down"),
+        (10_000, {}, (), "down"),
+    ],
+)
+async def test_a_provider_that_has_answered_is_waited_for_where_nobody_else_can_answer(
+    seconds: float, limits: dict[str, float], fallbacks: tuple[str, ...], found: str
+) -> None:
+    one = Outage(seconds, limits)
+    assert await one.ask() == "fine"
+    one.now, config = 0.01, ModelConfig(name="fake", provider="test", fallbacks=fallbacks)
+    try:
+        response, failed = await one.retrying.run(one.attempt, config)
+        assert (response.text, found) == ("fine", "fine")
+        assert sum(each.waited or 0 for each in failed) == pytest.approx(one.now, abs=1)
+    except ProviderError:
+        assert found == "down"
+    assert one.now < 150
+
+
+async def test_a_provider_that_never_answered_fails_soon() -> None:
+    one = Outage(60, {})
+    one.now = 0.01
+    assert await one.ask() == "down"
+    assert one.now < 10
+
+
+@pytest.mark.parametrize("limits", [{}, {"attempts": 12}])
+async def test_an_outage_ends_none_of_the_calls_at_once(limits: dict[str, float]) -> None:
+    one = Outage(12, limits)
+    assert await one.ask() == "fine"
+    one.now = 0.01
+    assert await asyncio.gather(*(one.ask() for _ in range(10))) == ["fine"] * 10
+    assert one.now < 60
+
+
+async def test_a_call_waiting_for_the_breaker_may_be_refused_its_next_try() -> None:
+    one = Outage(10_000, {})
+    assert await one.ask() == "fine"
+    one.now = 0.01
+    assert await one.ask() == "down"
+    with pytest.raises(RuntimeError, match="no budget"):
+        await one.retrying.run(one.attempt, CONFIG, lambda: (_ for _ in ()).throw(RuntimeError("no budget")))
+
+
 async def test_what_this_machine_lacks_never_counts_against_a_provider() -> None:
     provider = Provider()
 
