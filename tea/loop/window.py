@@ -32,6 +32,7 @@ FOLD = "fold"
 ASKING = ("restart", "summary")
 FOLD_AT = 0.75
 FULL_AT = 0.9
+WORKED = 133_000  # tokens of steps of which shares are taken at most, as answers get worse beyond some 100,000
 KEPT_SHARE = 0.5
 CARRIED_SHARE = 0.25
 GONE_SHARE = 0.0625
@@ -197,11 +198,19 @@ class Window:
 
     def full(self, tail: Sequence[Message] = (), share: float = FOLD_AT) -> bool:
         """Return whether it is time to fold, or whether another given share of the context is taken."""
-        return self.size(tail) > share * self.context
+        return self.size(tail) > self._mark(share)
 
     def foreseen(self) -> int:
         """Return the approximate number of tokens in the next request, folded if it would be too long."""
-        return min(self.size(), int(FOLD_AT * self.context))
+        return min(self.size(), int(self._mark(FOLD_AT)))
+
+    def _mark(self, share: float) -> float:
+        """Return the tokens of a request with a share of the context taken, of a large one by its steps alone."""
+        return min(share * self.context, self.before + tokens(*self._lasting) + share * WORKED)
+
+    def _share(self, share: float) -> float:
+        """Return the tokens of a share of the context, of a large one as of a usual one."""
+        return share * min(self.context, WORKED)
 
     def lower(self, limit: int | None, tail: Sequence[Message] = ()) -> None:
         """Lower the known context after a request too long for the model; `limit` is the provider's stated limit."""
@@ -223,7 +232,7 @@ class Window:
         kept = self._latest_exchanges() if self.fold == "summary" else ()
         old = self.messages[: len(self.messages) - len(kept)]
         goes = tokens(*(one for one in self._latest if not self._lasts(one))) - tokens(*kept)
-        wanted = may_ask and self.fold in ASKING and goes > CARRIED_SHARE * self.context
+        wanted = may_ask and self.fold in ASKING and goes > self._share(CARRIED_SHARE)
         asks = wanted and self._waits == 0
         self._waits -= int(wanted and not asks)
         if asks and (state := await self._state(ctx, task, "".join(map(words, tail)), old)):
@@ -266,14 +275,14 @@ class Window:
         """Return the latest exchanges within a share of the window, never all of them."""
         kept: tuple[Message, ...] = ()
         for one in reversed(exchanges(self._latest)[1:][-KEPT_EXCHANGES:]):
-            if tokens(*one, *kept) > KEPT_SHARE * self.context:
+            if tokens(*one, *kept) > self._share(KEPT_SHARE):
                 break
             kept = (*one, *kept)
         return kept
 
     async def _state(self, ctx: Context, task: str, ledger: str, old: Sequence[Message]) -> str:
         """Return a model's summary of the state to carry on, empty if it fails."""
-        carried = int(CARRIED_SHARE * self.context)
+        carried = int(self._share(CARRIED_SHARE))
         shown = transcript(old, int(KEPT_SHARE * self.context))
         variables: JsonObject = {"task": task, "known": ledger, "form": self.fold, "transcript": shown}
         try:
@@ -311,7 +320,7 @@ class Window:
 
         The results of the last step stay first, since nobody has seen them.
         """
-        left, kept = share * self.context, 0
+        left, kept = self._share(share), 0
         unseen = len(exchanges(self._latest)[-1]) if exchanges(self._latest) else 0
         new: list[Message] = []
         for distance, one in enumerate(reversed(self._latest)):
@@ -328,7 +337,7 @@ class Window:
     def _fold_exchanges(self, tail: Sequence[Message]) -> None:
         """Remove the oldest exchanges until the rest fits half of the window, to delay the next fold."""
         all_of_them = exchanges(self._latest)
-        left = self.size(tail) - KEPT_SHARE * self.context
+        left = self.size(tail) - self._mark(KEPT_SHARE)
         gone = 0
         while left > 0 and gone < len(all_of_them) - 1:
             left -= tokens(*all_of_them[gone])

@@ -16,7 +16,9 @@ from loopback import Reply, document
 from run_kit import started
 from wire_kit import Question, Script, call, ends, played, playing, says
 
+from tea.loop.window import Window
 from tea.runs.outcome import Outcome
+from tea.types import Message, TextPart
 
 LOOK = '''
 from tea import tool
@@ -130,6 +132,27 @@ async def test_nothing_folds_before_three_quarters_are_full(tmp_path: Path) -> N
         assert not folded or one.size + 1_700 > 0.75 * WINDOW
         if "folded away" not in other.words:
             assert json.dumps(other.messages).startswith(json.dumps(one.messages[:-1])[:-1])
+
+
+@pytest.mark.parametrize("fold", ["recent", "restart"])
+async def test_a_large_context_is_folded_after_a_hundred_thousand_tokens_of_steps(tmp_path: Path, fold: str) -> None:
+    outcome, script = await read(tmp_path, CHAT, Reader(36, size=19_000), context=1_000_000, fold=fold)
+    assert outcome.answer == "4711"
+    sizes = [one.size for one in script.asked]
+    assert 90_000 < max(sizes) < 115_000
+    folds = [after for before, after in pairwise(sizes) if after < before]
+    assert len(folds) in (1, 2)
+    assert all(one < 75_000 for one in folds)
+
+
+def test_what_a_question_holds_beside_the_steps_does_not_fill_a_large_context() -> None:
+    window = Window(context=1_000_000, fold="recent", before=300_000)
+    window.add(Message(role="user", content=(TextPart(text="head " * 80_000),)), lasting=True)
+    window.add(Message(role="user", content=(TextPart(text="step " * 79_000),)))
+    assert not window.full()
+    window.add(Message(role="user", content=(TextPart(text="step " * 2_000),)))
+    assert window.full()
+    assert Window(context=1_000_000, fold="recent", before=760_000).full()
 
 
 async def test_the_last_five_results_stay_in_full_where_half_of_the_window_holds_them(tmp_path: Path) -> None:
