@@ -30,7 +30,7 @@ class Planner(Agent):
     """
 
     async def run(self, ctx: Context, task: Task) -> Result:
-        """Work in at most fifty steps, and look once more at the answer for open points of others."""
+        """Work step by step, and look once more at the answer for open points of others."""
         return await work(
             ctx,
             task,
@@ -38,6 +38,5 @@ class Planner(Agent):
             tools=self.tools,
             agents=self.agents,
             environments=self.environments,
-            max_steps=50,
             closing=True,
         )

@@ -23,12 +23,13 @@ class Limits:
     Args:
         ctx: What the agent may reach.
         most: Most questions of its own.
+        raised: Whether a budget of more steps raises that.
 
     `questions` is how many may still be asked, the next one included, and `tightest` the limit that says so.
     """
 
-    def __init__(self, ctx: Context, most: int) -> None:
-        self._ctx, self.most = ctx, most
+    def __init__(self, ctx: Context, most: int, *, raised: bool = False) -> None:
+        self._ctx, self.most, self._raised = ctx, most, raised
         self._asked = 0
         self._limited, self._was_asked = True, False
         self._left: dict[str, float] = {}
@@ -50,6 +51,8 @@ class Limits:
                 if self._was_asked and name != "steps" and name in self._left:
                     self._cost[name] = max(self._left[name] - value, self._cost.get(name, 0))
             self._left, self._limited, self._was_asked = now, bool(now), False
+            self.most = max(self.most, int(now.get("steps", 0))) if self._raised else self.most
+            self._raised = False
         self._count()
 
     def _count(self) -> None:

@@ -91,7 +91,8 @@ async def work(
         agents: Names of the agents it may delegate to, each called by its name.
         environments: Names of its environments; an action is called `<environment>_<action>`, and `name#action`
             offers that action alone, without the state.
-        max_steps: Most questions to the model, 50 by default; the last one asks for the best answer.
+        max_steps: Most questions to the model; by default 50, or as many as the budget allows where that is more. The
+            last one asks for the best answer.
         max_calls: Most calls in one step.
         insights: What is known already and worth remembering, beside what the memory gives.
         variables: Further variables for the prompt.
@@ -117,7 +118,8 @@ async def work(
         environments=_given(environments, declared, "environments"),
         reads_texts=not model["solver"],
     )
-    limits = Limits(ctx, max_steps or int(declared.get("max_steps") or STEPS))
+    most = max_steps or int(declared.get("max_steps") or STEPS)
+    limits = Limits(ctx, most, raised=max_steps is None and most == STEPS)
     loop = _Loop.of(ctx, task, toolset, limits, prompt or str(declared.get("prompt") or PROFILE), model, max_calls)
     loop.closing = closing and not loop.solver
     loop.known = [Head(name, text, whole=True) for name, text in (known or {}).items()]

@@ -145,6 +145,12 @@ async def test_a_large_context_is_folded_after_a_hundred_thousand_tokens_of_step
     assert all(one < 75_000 for one in folds)
 
 
+@pytest.mark.parametrize(("budget", "asked"), [(None, 51), ({"steps": 20}, 20), ({"steps": 80}, 61)])
+async def test_a_budget_of_more_steps_than_usual_allows_them(tmp_path: Path, budget: Any, asked: int) -> None:
+    outcome, script = await read(tmp_path, CHAT, Reader(60, size=200), budget=budget, context=64_000)
+    assert (len(script.asked), outcome.answer == "4711") == (asked, asked == 61)
+
+
 def test_what_a_question_holds_beside_the_steps_does_not_fill_a_large_context() -> None:
     window = Window(context=1_000_000, fold="recent", before=300_000)
     window.add(Message(role="user", content=(TextPart(text="head " * 80_000),)), lasting=True)
