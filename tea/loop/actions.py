@@ -92,7 +92,8 @@ class Actions:
             ending: Says whether an end holds.
         """
         self.steps += 1
-        named = with_one_end([changed(one, name=self.toolset.named(one.name)) for one in calls], DONE)
+        meant = [self.toolset.meant(one) for one in calls]
+        named = with_one_end([one for one, _ in meant], DONE)
         beside = [self.toolset.is_agent(one.name) or self.toolset.reads(one.name) for one in named]
         outcomes: dict[int, Observation] = {}
         kept = set[int]()
@@ -104,7 +105,8 @@ class Actions:
                 kept |= outcomes.keys()
             agents = sum(self.toolset.is_agent(one.name) for one in batch)
             work = [self._call(named, index, agents, last, ending) for index in indexes]
-            outcomes |= zip(indexes, await _together(self.ctx, batch, work), strict=True)
+            made = await _together(self.ctx, batch, work)
+            outcomes |= {index: one.told(meant[index][1]) for index, one in zip(indexes, made, strict=True)}
             self._notice(outcomes[index] for index in indexes)
         for index in sorted(outcomes.keys() - kept):
             self._keep(outcomes[index])

@@ -22,6 +22,11 @@ DELEGATION: JsonSchema = {
     },
     "required": ["task"],
 }
+_DELEGATED: JsonSchema = {  # with what only programs give
+    **DELEGATION,
+    "properties": {**DELEGATION["properties"], "answer": {}, "budget": {}},
+    "additionalProperties": False,
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,6 +48,8 @@ class Capability:
         sandboxed: Whether it is an agent that acts in a sandbox.
         searches: Whether it searches the web or documents.
         trusted: Whether its name may be told before it is offered, as it is not that of a component nobody here trusts.
+        whole: JSON Schema of all its arguments, also of those only programs give.
+        effects: What it declares to change.
     """
 
     kind: Kind
@@ -61,6 +68,8 @@ class Capability:
     sandboxed: bool = False
     searches: bool = False
     trusted: bool = True
+    whole: JsonSchema = field(default_factory=dict[str, Any])
+    effects: str = ""
 
     def words(self) -> dict[str, Any]:
         """Return the variables for its display in a prompt."""
@@ -109,6 +118,8 @@ def agent_of(name: str, facts: JsonObject) -> Capability:
         name=name,
         description=str(facts.get("description", "")),
         parameters=DELEGATION,
+        whole=_DELEGATED,
+        effects="writes",
         takes_findings=_metadata(facts).get("takes") == "findings",
         files=_listed(facts, "files"),
         topics=_listed(facts, "topics"),
@@ -176,4 +187,6 @@ def _capability(kind: Kind, ref: str, name: str, operation: JsonObject) -> Capab
         description=operation["description"],
         parameters=compact(operation["parameters"]),
         reads=operation["traits"]["effects"] == "reads",
+        whole=operation["parameters"],
+        effects=operation["traits"]["effects"],
     )

@@ -91,8 +91,7 @@ async def work(
         agents: Names of the agents it may delegate to, each called by its name.
         environments: Names of its environments; an action is called `<environment>_<action>`, and `name#action`
             offers that action alone, without the state.
-        max_steps: Most questions to the model; by default 50, or as many as the budget allows where that is more. The
-            last one asks for the best answer.
+        max_steps: Most questions, the last one for the best answer; by default 50, or those of a larger budget.
         max_calls: Most calls in one step.
         insights: What is known already and worth remembering, beside what the memory gives.
         variables: Further variables for the prompt.
@@ -107,9 +106,8 @@ async def work(
         Abstained: No model is configured, and the prompt's solver cannot tell.
         ProviderError: The model cannot be reached.
     """
-    declared = ctx.declared
+    declared, model = ctx.declared, await ctx.model()
     task = with_declared_form(task, declared)
-    model = await ctx.model()
     toolset = await Toolset.gather(
         ctx,
         task,
@@ -118,8 +116,8 @@ async def work(
         environments=_given(environments, declared, "environments"),
         reads_texts=not model["solver"],
     )
-    most = max_steps or int(declared.get("max_steps") or STEPS)
-    limits = Limits(ctx, most, raised=max_steps is None and most == STEPS)
+    most = int(declared.get("max_steps") or STEPS)
+    limits = Limits(ctx, max_steps or most, raised=max_steps is None and most == STEPS)
     loop = _Loop.of(ctx, task, toolset, limits, prompt or str(declared.get("prompt") or PROFILE), model, max_calls)
     loop.closing = closing and not loop.solver
     loop.known = [Head(name, text, whole=True) for name, text in (known or {}).items()]

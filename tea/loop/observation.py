@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, cast
 
 from tea.errors import ErrorRecord, TeaError, ToolError
@@ -55,6 +55,10 @@ class Observation:
     def refusal(self, problem: str, fix: str) -> Observation:
         """Return it as refused for a problem."""
         return self.refused(self.id, self.name, self.arguments, ToolError(problem, fix=fix))
+
+    def told(self, note: str) -> Observation:
+        """Return it with a further hint for the model, if there is one."""
+        return replace(self, hint="; ".join(filter(None, (note, self.hint)))) if note else self
 
     @property
     def text(self) -> str:

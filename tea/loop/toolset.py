@@ -15,6 +15,7 @@ from tea.components.context import Context
 from tea.components.manifest import canonical
 from tea.components.operation import reasons
 from tea.errors import BadArguments, BadComponent, CallFailed, ToolError, UnknownComponent
+from tea.loop.call_arguments import meant_call
 from tea.loop.capability import Capability, actions_of, agent_of, callables, chosen, needs, tool_of
 from tea.loop.delegated_files import with_files, with_own_files
 from tea.loop.done_arguments import corrected, fault_beside
@@ -371,6 +372,12 @@ class Toolset:
             if meant := habitual_name(one, filter(self._is_allowed, self._known)):
                 return meant
         return name
+
+    def meant(self, call: ToolCall) -> tuple[ToolCall, str]:
+        """Return a call by the intended name and with its arguments as meant, and a note for the model."""
+        call = changed(call, name=self.named(call.name))
+        one = self._known.get(call.name)
+        return (call, "") if one is None else meant_call(one, call, self._task)
 
     def runs(self) -> tuple[bool, bool]:
         """Return whether open functions run code, and whether they run queries."""

@@ -97,7 +97,7 @@ async def test_unknown_name_is_refused_with_the_nearest_and_all_there_is(stage: 
 async def test_a_page_is_fetched_by_the_names_of_other_libraries_where_that_may_be_called(
     stage: Stage, name: str
 ) -> None:
-    wish, end = step((name, {"place": "a.html"})), step(done("There is none."))
+    wish, end = step((name, {"place": 3})), step(done("There is none."))
     _, model = await stage.play(wish, end, task="Read http://localhost/a.html.")
     (call,) = observations(model.requests[1])[0]["calls"]
     assert call["error"]["fix"].startswith("did you mean 'url'? its parameters are url (string), needed; question")
