@@ -94,6 +94,11 @@ def read_or_refused(text: str) -> Any:
 DOORS: dict[str, Callable[[str], object]] = {
     "calls in an answer": calls_in,
     "a call that was meant": attempted,
+    "a call behind a mark": lambda text: calls_in(
+        f"[TOOL_CALLS]a{{{text}" * 3 + '[TOOL_CALLS]a[ARGS]{"b": [{' * (LENGTH // 9)
+    ),
+    "a call in slips": lambda text: calls_in(f"{{'a': {text}" + "{'b': " * (LENGTH // 3)),
+    "calls of actions": lambda text: calls_in("Action: a\nAction Input: {'a': [" * (LENGTH // 9) + text),
     "a call in tags": lambda text: calls_in(f"<function=a>{text}{'<parameter=b>' * (LENGTH // 5)}"),
     "a call in elements": lambda text: calls_in(f"<add>{text}{'<b>' * (LENGTH // 3)}{'<add>' * 5000}", ["add"]),
     "a call by name": lambda text: calls_in('<invoke name="a">' * 2000 + text + "<b>a</b> " * 4000 + "</invoke>"),

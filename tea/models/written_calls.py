@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from tea.models.format import AnswerCalls
+from tea.models.written_json import read_json
+from tea.store.strict import Refused
 from tea.types import JsonObject
 
 CALLS = "calls"
@@ -21,6 +23,9 @@ _GIVENS = (*_GIVEN, "args", "params", "input", "action_input", "kwargs")
 _BESIDE = frozenset((*_NAMES, *_GIVENS, "id", "type", "thought", "reasoning"))
 _LINE_ENDS = re.compile(r"[ \t`]*(?:\n|\Z)")
 _BEGINS = re.compile(r'\{\s*["}]')
+_BEGINS_LOOSELY = re.compile(r"""\{\s*["'}]""")
+_PIECE = re.compile(r"""[^"'{}]+|"(?:[^"\\]|\\.)*"|'(?:[^'\\\n]|\\.)*'|(?P<open>\{)|(?P<close>\})""", re.DOTALL)
+_MOST_REPAIRED = 100_000  # characters of an object that is no strict JSON
 # What models put before a call: a fence, a tag such as <tool_call>, a mark such as [TOOL_CALLS], a list.
 _WRAPPED = re.compile(r"(?:\s|```\w*|<[^<>]{1,40}>|\[[A-Z_]{1,40}\]|\[)*\{")
 _OBJECT = re.compile(r'\s*(?:```\w*\s*)?(\{\s*"[^"\n]{1,80}"\s*:)')
@@ -38,7 +43,7 @@ _TAGGED = re.compile(r"<function=([A-Za-z_][\w.-]{0,79})>(.*?)(?:</function>|\Z)
 _CLOSING = "</parameter>"
 _PARAMETER = re.compile(rf"<parameter=([A-Za-z_][\w.-]{{0,79}})>\n?(.*?)\n?{_CLOSING}", re.DOTALL)
 _INVOKED = re.compile(
-    r"<(?:\w{1,20}:)?(invoke|function|function_call|tool_call|tool_use)\s{1,9}name\s{0,9}=\s{0,9}"
+    r"<(?:\w{1,20}:)?(invoke|function|function_call|tool|tool_call|tool_use)\s{1,9}name\s{0,9}=\s{0,9}"
     r"[\"']([A-Za-z_][\w.:#-]{0,79})[\"'][^<>]{0,80}>(.*?)(?:</(?:\w{1,20}:)?\1>|\Z)",
     re.DOTALL,
 )
@@ -48,6 +53,20 @@ _NAMED = re.compile(
 )
 _MEMBER = re.compile(r"<(([A-Za-z_][\w.-]{0,79}))>")
 _SPACE = re.compile(r"\s*")
+_MARKED = re.compile(  # a mark of a call, a name, and what stands between it and its arguments
+    r"(?:\[TOOL_CALLS\]|\bto=functions\.|<\uff5ctool\u2581sep\uff5c>|<tool_call>|<tool_use>\s{0,9}<name>)\s{0,9}"
+    r"([A-Za-z_][\w.-]{0,79})"
+    r"(?:\s|```\w{0,10}|\[ARGS\]|<\|\w{1,20}\|>|json\b|code\b|</name>|<(?:arguments|parameters|input)>){0,20}"
+    r"(?=\{|<arg_key>)"
+)
+_MARKS = re.compile(
+    r"<\|channel\|>\s{0,9}\w{1,20}|<\|\w{1,20}\|>(?:assistant\b)?|<\uff5c[^<>]{1,40}\uff5c>(?:function\b)?|</?tool_\w{1,9}>"
+)
+_CLOSED = re.compile(r"(?:\s{0,9}</\w{1,20}>){1,9}")
+_PAIR = re.compile(r"\s{0,9}<arg_key>(.*?)</arg_key>\s{0,9}<arg_value>(.*?)(?:</arg_value>|\Z)", re.DOTALL)
+_UNREAD_MARK = re.compile(
+    r"\s*(?:<\|start\|>assistant)?(?:\[TOOL_CALLS\]|<\|channel\|>commentary|<\uff5ctool|<tool_(?:call|use)>|<tool\s)"
+)
 _AROUND = re.compile(r"\s*<(parameters|arguments|input)>(.*)</\1>\s*", re.DOTALL)
 _OBSERVED = re.compile(r"^[ \t>*]{0,8}Observation[ \t*]{0,4}:", re.MULTILINE | re.IGNORECASE)
 _CODE = re.compile(r"```(?:python|py|tool_code|tool_calls?)?[ \t]*\n(.*?)```", re.DOTALL)
@@ -81,15 +100,16 @@ class Written:
 def calls_in(text: str, functions: Collection[str] = ()) -> Written | None:
     """Return the calls in a text: those of its first record, else all separate ones; None if it contains none.
 
-    Calls as `<function=NAME>`, as `<invoke name="NAME">`, as `<NAME>` of a function, as `Action:` and `Action Input:`,
-    or as Python code that only calls functions, count where there are no others.
+    Calls behind a mark such as `[TOOL_CALLS]NAME`, as `<function=NAME>`, as `<invoke name="NAME">`, as `<NAME>` of a
+    function, as `Action:` and `Action Input:`, or as Python code that only calls functions, count where there are no
+    others.
 
     Args:
         text: What a model said.
         functions: Names of the functions that code and tags may call; other code, and other tags, are an answer.
     """
     said = answered(text)
-    found = list(_objects(said))
+    found = list(_objects(said, loosely=True))
     for begin, end, one in found:
         for name in _LISTS:
             calls = one.get(name)
@@ -102,11 +122,41 @@ def calls_in(text: str, functions: Collection[str] = ()) -> Written | None:
     meant = [(begin, end, one if _is_call(one) else _meant(one, functions)) for begin, end, one in found]
     alone = [one for one in meant if _is_call(one[2])]
     if not alone:
-        return _tagged(said) or _in_xml(said, functions) or _actions(said) or _coded(said, functions)
+        return _marked(said) or _tagged(said) or _in_xml(said, functions) or _actions(said) or _coded(said, functions)
     words, at = "", 0
     for begin, end, _ in alone:
         words, at = words + said[at:begin], end
     return Written(calls=[one for _, _, one in alone], record={}, words=_unwrapped(words + said[at:]))
+
+
+def _marked(text: str) -> Written | None:
+    """Return the calls written as a mark, a name and arguments, an object or pairs of tags; None without any."""
+    calls: list[Any] = []
+    words, at = "", 0
+    while one := _MARKED.search(text, at):
+        words, begin, given = words + _closed(text[at : one.start()]), one.end(), dict[str, str]()
+        if text.startswith("{", begin):
+            found = _object_at(text, begin)
+            if found is None:  # and what comes after it belongs to it
+                calls.append({"name": one[1], "arguments": text[begin:].partition("\n")[0]})
+                at = len(text)
+                break
+            calls.append({"name": one[1], "arguments": found[0]})
+            at = found[1]
+            continue
+        while pair := _PAIR.match(text, begin):
+            given[pair[1].strip()], begin = pair[2].strip("\n"), pair.end()
+        calls.append({"name": one[1], "arguments": given})
+        at = max(begin, one.end())
+    return (
+        Written(calls=calls, record={}, words=_unwrapped(_MARKS.sub("", words + _closed(text[at:])))) if calls else None
+    )
+
+
+def _closed(text: str) -> str:
+    """Return a text without the tags closed at its beginning."""
+    closed = _CLOSED.match(text)
+    return text[closed.end() :] if closed else text
 
 
 def _tagged(text: str) -> Written | None:
@@ -163,7 +213,10 @@ def _actions(text: str) -> Written | None:
         return None
     invented = _OBSERVED.search(text, first.end())
     meant = text[: invented.start()] if invented else text
-    calls = [{"name": one[1], "arguments": _leading_arguments(meant, one.end())} for one in _ACTION.finditer(meant)]
+    begun = list(_ACTION.finditer(meant))
+    ends = [*(one.start() for one in begun[1:]), len(meant)]
+    given = [meant[one.end() : end].rstrip() for one, end in zip(begun, ends, strict=True)]
+    calls = [{"name": one[1], "arguments": _leading_arguments(text, 0)} for one, text in zip(begun, given, strict=True)]
     return Written(calls=calls, record={}, words=_unwrapped(meant[: first.start()]))
 
 
@@ -208,9 +261,8 @@ def _call_of(node: ast.expr) -> dict[str, Any]:
 
 def _leading_arguments(text: str, at: int) -> Any:
     """Return the arguments at the start of a text: an object, else the unchanged line."""
-    if text.startswith("{", at):
-        with suppress(ValueError, RecursionError):
-            return _decode(text, at)[0]
+    if text.startswith("{", at) and (found := _object_at(text, at)) is not None:
+        return found[0]
     return text[at:].partition("\n")[0]
 
 
@@ -232,8 +284,10 @@ def objects_in(text: str) -> list[dict[str, Any]]:
 
 
 def attempted(text: str) -> bool:
-    """Return whether a text without calls was meant as one: it begins with incomplete or malformed JSON."""
+    """Return whether a text without calls was meant as one: it begins with a mark, or incomplete or malformed JSON."""
     said = answered(text)
+    if _UNREAD_MARK.match(said) is not None:
+        return True
     return _WRAPPED.match(said) is not None and _SPEAKS_OF_CALLS.search(said) is not None
 
 
@@ -249,15 +303,35 @@ def answered(text: str) -> str:
     return text.rpartition("</think>")[2]
 
 
-def _objects(text: str) -> Iterator[tuple[int, int, dict[str, Any]]]:
-    """Yield the JSON objects in a text with their positions, up to the first incomplete one."""
-    at = 0
-    while begins := _BEGINS.search(text, at):
-        try:
-            value, at = _decode(text, begins.start())
-        except (ValueError, RecursionError):
+def _objects(text: str, *, loosely: bool = False) -> Iterator[tuple[int, int, dict[str, Any]]]:
+    """Yield the JSON objects in a text with their positions, up to the first incomplete one.
+
+    Args:
+        text: What a model said.
+        loosely: Whether those count too that are JSON but for slips, or written as Python.
+    """
+    at, begins_at = 0, _BEGINS_LOOSELY if loosely else _BEGINS
+    while begins := begins_at.search(text, at):
+        found = _object_at(text, begins.start(), loosely=loosely)
+        if found is None:
             return
-        yield begins.start(), at, cast("dict[str, Any]", value)
+        value, at = found
+        yield begins.start(), at, value
+
+
+def _object_at(text: str, at: int, *, loosely: bool = True) -> tuple[dict[str, Any], int] | None:
+    """Return the JSON object at a place of a text, with its end; None without a whole one."""
+    with suppress(ValueError, RecursionError):
+        return _decode(text, at)
+    depth, end = 0, at
+    while loosely and end - at < _MOST_REPAIRED and (piece := _PIECE.match(text, end)):
+        depth, end = depth + bool(piece["open"]) - bool(piece["close"]), piece.end()
+        if depth == 0:
+            with suppress(Refused):
+                value = read_json(text[at:end])
+                return (cast("dict[str, Any]", value), end) if isinstance(value, dict) else None
+            return None
+    return None
 
 
 def _is_call(node: dict[str, Any]) -> bool:

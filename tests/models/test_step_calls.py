@@ -115,13 +115,26 @@ async def test_a_call_that_cannot_be_read_goes_back_beside_the_good_ones(dialect
         "<add>\n<parameters>\n<a>6</a>\n</parameters>\n</add>",
         '```xml\n<add>{"a": 6}</add>\n```',
         '{"tool_calls": [{"id": "1", "type": "function", "function": {"name": "add", "arguments": "{\\"a\\": 6}"}}]}',
+        '[TOOL_CALLS]add[ARGS]{"a": 6}',
+        'I add.\n[TOOL_CALLS]add{"a": 6}',
+        "<tool_call>add\n<arg_key>a</arg_key>\n<arg_value>6</arg_value>\n</tool_call>",
+        '<|channel|>commentary to=functions.add <|constrain|>json<|message|>{"a": 6}<|call|>',
+        "<\uff5ctool\u2581calls\u2581begin\uff5c><\uff5ctool\u2581call\u2581begin\uff5c>function"
+        '<\uff5ctool\u2581sep\uff5c>add\n```json\n{"a": 6}\n```<\uff5ctool\u2581call\u2581end\uff5c>',
+        '<tool_use><name>add</name><arguments>{"a": 6}</arguments></tool_use>',
+        '<tool name="add">{"a": 6}</tool>',
+        'I add.\n```json\n{"name": "add", "arguments": {"a": 6,},}\n```',
+        "{'name': 'add', 'arguments': {'a': 6, 'b': None}}",
+        '<tool_call>\n{"name": "add", "arguments": {"a": 6,}}\n</tool_call>',
+        "Action: add\nAction Input: {'a': 6}\nObservation: 7",
     ],
 )
 async def test_calls_in_words_count_where_functions_were_on_offer_and_none_was_called(text: str) -> None:
     chat = DIALECTS["openai_chat"]
     found, _, _ = await both(chat, words(text), STEP, **NATIVE)
     (made,) = found.calls
-    assert (made.name, {**made.arguments, "a": int(made.arguments["a"])}, made.unreadable) == ("add", {"a": 6}, "")
+    given = {"a": int(made.arguments["a"])}
+    assert (made.name, {**made.arguments, "b": None} | given, made.unreadable) == ("add", {"a": 6, "b": None}, "")
     assert not {"{", "<", "`"} & {*found.text}
     assert ("I add." in found.text) == ("I add." in text)
 
@@ -148,11 +161,21 @@ async def test_code_that_does_more_than_call_functions_with_values_is_no_call(te
         'Use {"a": 1} or {b}.',
         '{"calls": [3]}',
         "{" * 2000,
+        "Its {'a': 1} is {\"a\": 1,}.",
+        "The mark <tool_call> begins a call; {'name': 'saw', 'arguments': 1} is none.",
     ],
 )
 async def test_other_words_are_no_calls(text: str) -> None:
     found, _, _ = await both(DIALECTS["openai_chat"], words(text), STEP, **NATIVE)
     assert (found.text, found.calls) == (text, ())
+
+
+async def test_several_calls_behind_marks_are_read_with_the_words_between_them() -> None:
+    text = 'First.\n[TOOL_CALLS]add[ARGS]{"a": 1}\nThen.\n[TOOL_CALLS]add[ARGS]{"a": "}"}[TOOL_CALLS]add[ARGS]{"a": '
+    found, _, _ = await both(DIALECTS["openai_chat"], words(text), STEP, **NATIVE)
+    assert [call.arguments for call in found.calls] == [{"a": 1}, {"a": "}"}, {}]
+    assert [bool(call.unreadable) for call in found.calls] == [False, False, True]
+    assert found.text.split() == ["First.", "Then."]
 
 
 async def test_words_beside_functions_that_were_called_are_no_calls(dialect: Dialect) -> None:
