@@ -184,6 +184,9 @@ def _check_class(file: ParsedFile, names: Names, node: ast.ClassDef) -> None:
     if len(node.body) > _MOST_IN_CLASS:
         raise file.refuse(f"a class has more than {_MOST_IN_CLASS:,} members.", "keep them in a dict.", node)
     _check_decorators(file, names, node.decorator_list, _OF_CLASSES)
+    if _is_documented_by_python(node):
+        problem = "a dataclass with slots has no documentation of its own, and what Python writes in its place is read"
+        raise file.refuse(f"{problem} as a signature.", "write a docstring for it.", node)
     _check_rereading(file, node.keywords, node)
     for keyword in node.keywords:
         if keyword.arg == "metaclass" and names.origin(keyword.value) != "abc.ABCMeta":
@@ -344,6 +347,15 @@ def _check_properties(file: ParsedFile, names: Names, node: ast.ClassDef | ast.M
             seen.add(inner.name)
         else:
             seen.discard(inner.name)
+
+
+def _is_documented_by_python(node: ast.ClassDef) -> bool:
+    """Return whether a class is made anew by `dataclasses`, with a documentation made of its defaults and types."""
+    marks = [one for one in node.decorator_list if isinstance(one, ast.Call)]
+    options = [option for mark in marks for option in mark.keywords if option.arg in (None, "slots")]
+    slotted = any(not (isinstance(one.value, ast.Constant) and one.value.value is False) for one in options)
+    bound = any("__doc__" in bindings(inner) for inner in node.body)
+    return slotted and (bound or not ast.get_docstring(node, clean=False))
 
 
 def _check_decorators(

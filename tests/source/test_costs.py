@@ -532,7 +532,7 @@ def test_a_named_tuple_has_few_fields(lines: str) -> None:
 
 TYPES_MADE = {
     "models": "class X{}(BaseModel): a: int\n",
-    "dataclasses": "@dataclass(slots=True)\nclass X{}: a: int\n",
+    "dataclasses": "@dataclass(slots=True)\nclass X{}:\n    'X.'\n    a: int\n",
     "named tuples": "X{} = namedtuple('X{}', 'a')\n",
 }
 

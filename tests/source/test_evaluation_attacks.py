@@ -460,6 +460,26 @@ def test_no_name_of_a_type_is_read_as_the_signature_of_a_class_made_again_with_s
     assert refused(tool(f"from dataclasses import dataclass\n{MEMBER}{PROPERTY}{made}{slots}{use}", "x: int"))
 
 
+PATTERN = "from logging import getLogger\nfrom re import compile as make\nN, L = make('a' * 300), getLogger(\"'))\")\n"
+WRITTEN = {
+    "a module": "from collections import namedtuple\nN = namedtuple('N', 'a', module='1, b=K.A.boo)\\n--\\n\\n')\n",
+    "a pattern": PATTERN,
+}
+
+
+@pytest.mark.parametrize("made", WRITTEN.values(), ids=WRITTEN)
+@pytest.mark.parametrize("words", ["", "    ''\n", "    __doc__ = None\n", "    'D.'\n    __doc__ = None\n"])
+@pytest.mark.parametrize("options", ["slots=True", "slots=1, init=False", "init=False, slots=bool(1)"])
+def test_a_class_made_again_with_slots_has_documentation_of_its_own(made: str, words: str, options: str) -> None:
+    slots = f"@dataclass({options})\nclass D:\n{words}    def __init__(self, a=N): pass\n"
+    assert refused(tool(f"from dataclasses import dataclass\n{MEMBER}{PROPERTY}{made}{slots}", "x: int"))
+
+
+@pytest.mark.parametrize("lines", ["slots=True)\nclass D:\n    'D.'\n", "slots=False)\nclass D:\n"])
+def test_a_class_with_slots_and_documentation_is_described(lines: str) -> None:
+    assert not refused(tool(f"from dataclasses import dataclass\n@dataclass({lines}    a: int = 1\n", "x: int"))
+
+
 def test_types_are_made_under_names() -> None:
     made = "T = TypeVar('T', bound='K')\nP = ParamSpec('P')\nId = NewType('Id', int)\nR = TypedDict('R', {'a b': int})"
     assert not refused(tool(f"from typing import NewType, ParamSpec, TypedDict, TypeVar\n{MEMBER}{made}", "x: Id"))
@@ -530,7 +550,7 @@ MADE_LATER = {
     "class D(BaseModel):\n    g: G[int] = Field(default_factory=evil)",
     "typed dict": "class D(TypedDict):\n    a: Annotated[int, Field(default_factory=evil)]",
     "named tuple": "class D(NamedTuple):\n    a: int = Field(default_factory=evil)",
-    "dataclass": "@dataclass(slots=True, order=True)\nclass B:\n    a: int = field(default_factory=evil)\n"
+    "dataclass": "@dataclass(slots=True, order=True)\nclass B:\n    'B.'\n    a: int = field(default_factory=evil)\n"
     "@dataclass\nclass D:\n    a: B = field(default_factory=B)\n    b: int = Field(default_factory=evil)",
 }
 
@@ -591,7 +611,7 @@ TYPES = {
     "key": ("", "dict[Annotated[K, V], int]", "{'b': 1}"),
     "union": ("", "Annotated[str, V] | Annotated[int, V] | None", "'b'"),
     "model": ("class D(BaseModel):\n    a: Annotated[str, V] = Field('b', validate_default=True)", "D", "{}"),
-    "dataclass": ("@dataclass(slots=True)\nclass D:\n    a: Annotated[str, V] = 'b'", "D", "{}"),
+    "dataclass": ("@dataclass(slots=True)\nclass D:\n    'D.'\n    a: Annotated[str, V] = 'b'", "D", "{}"),
     "instance": ("@dataclass\nclass D:\n    a: Annotated[str, V] = 'b'\nX = D('b')", "D", "X"),
     "named tuple": ("class D(NamedTuple):\n    a: Annotated[str, V] = 'b'\nX = D('b')", "D", "X"),
     "typed dict": ("class D(TypedDict):\n    a: Annotated[str, V]", "D", "{'a': 'b'}"),
