@@ -17,7 +17,6 @@ from tea.untrusted import SANDBOXED
 
 if TYPE_CHECKING:
     from tea.components.manifest import Manifest
-    from tea.platform import Platform
 
 _WORDS = 300
 # The lines that `source_text` writes beside the source: a text with such a line looks like more files, or another end.
@@ -51,9 +50,14 @@ async def show_component(
         schemas = config.function_schemas("anthropic" if schema == "anthropic" else "openai")
         command.show(shown(schemas), {"schemas": schemas})
     elif source:
+        from tea.source.reviewed import Reviewed
+
+        reviewed = Reviewed(tea.trust.path.parent)
+        await asyncio.to_thread(reviewed.begin, config.ref, config.digest)
         command.show(source_text(config), {"source": config.source, "files": dict(config.files), **_covered(config)})
         if not is_narrow(sys.stdout):
-            await asyncio.to_thread(_remember, tea, config)
+            with suppress(StorageError):  # then it is reviewed again
+                await asyncio.to_thread(reviewed.add, config.ref, config.digest)
     else:
         state = head.states.get(config.version, "active")
         facts = {**_data(config, trusted), "state": state, "sandbox": held, "recorded_here": ours}
@@ -102,14 +106,6 @@ def source_text(config: "Manifest") -> str:
 def _unmarked(text: str) -> str:
     """Return reviewed text, escaping the first character of each line imitating a line of tea's own."""
     return numbered_in_source(_MARKS.sub(lambda found: f"{found[1]}<{number(found[0][-1])}>", review(text)))
-
-
-def _remember(tea: "Platform", config: "Manifest") -> None:
-    """Record the showing of a source to this account; if the record fails, the source is reviewed again."""
-    from tea.source.reviewed import Reviewed
-
-    with suppress(StorageError):
-        Reviewed(tea.trust.path.parent).add(config.ref, config.digest)
 
 
 def _fitting(text: str) -> str:

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
 SHAPE = HomeCommand
 _CHOICES = ("trust", "no")
-_UNANSWERED = ""  # in place of a digest: the source shown last is not to be trusted without a question
 _MARK = "| "  # before each row of what is reviewed: none looks like a question of tea's own, or its answer
 
 
@@ -69,16 +68,14 @@ async def _reviewed(tea: "Platform", library: "AnyManager", config: "Manifest") 
     from tea.source.reviewed import Reviewed
 
     reviewed = Reviewed(tea.trust.path.parent)
-    last = await asyncio.to_thread(reviewed.last, config.ref)
-    if last == config.digest:
+    if await asyncio.to_thread(reviewed.last, config.ref) == config.digest:
         return
     who, digest = person(), config.ref.at(config.digest)
     if who is None:
         problem = f"{config.ref} is not what was shown to you last, so it is not trusted."
         raise ApprovalNeeded(problem, fix=f"read `tea show {config.ref} --source`, or name it, `tea trust {digest}`.")
     shown = folded(await _shown(tea, library, config), sys.stderr, len(_MARK))
-    if last is not None:  # what was shown before is not what was shown last, whatever the answer
-        await asyncio.to_thread(reviewed.add, config.ref, _UNANSWERED)
+    await asyncio.to_thread(reviewed.begin, config.ref, config.digest)  # whatever the answer
     write(indent(shown, _MARK, lambda _: True) + "\n", sys.stderr)
     if await who(f"Do you trust {digest}?", _CHOICES) != _CHOICES[0]:
         raise Denied(f"{config.ref} was not trusted.", fix="`tea trust` asks again.")

@@ -12,6 +12,7 @@ from tea.store.scratch import make_private
 from tea.store.strict import Refused
 
 _FILE, _LIMIT = "reviewed", 2**24
+_UNREVIEWED = ""  # in the place of a digest: another source is being shown, or was not shown to its end
 
 
 class Reviewed:
@@ -39,6 +40,19 @@ class Reviewed:
             raise StorageError(problem, fix="set TEA_STATE to a folder you may read, or remove the file.") from error
         start = f"{ref.at(None)} "
         return next((line.removeprefix(start) for line in reversed(lines) if line.startswith(start)), None)
+
+    def begin(self, ref: Ref, digest: str) -> None:
+        """Record the beginning of a showing: no other source counts as shown last.
+
+        Raises:
+            StorageError: The file cannot be written.
+        """
+        try:
+            last = self.last(ref)
+        except StorageError:  # nobody can be told what it says
+            return
+        if last not in (None, digest):
+            self.add(ref, _UNREVIEWED)
 
     def add(self, ref: Ref, digest: str) -> None:
         """Record the showing of a source.

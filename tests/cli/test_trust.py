@@ -91,6 +91,13 @@ def test_a_person_at_a_terminal_sees_the_source_and_decides(loaded: Tea) -> None
     assert loaded("call", "shout", "text=a").out == "A!\n"
 
 
+def test_a_source_shown_on_a_screen_too_narrow_for_it_makes_no_other_one_the_last(loaded: Tea) -> None:
+    loaded("show", "shout@1.0.0", "--source")
+    code, _ = on_terminal(loaded, [], "show", "shout@1.0.1", "--source", columns=12)
+    assert code == 0
+    loaded("trust", "shout@1.0.0").refused(6, "not what was shown")
+
+
 @pytest.mark.parametrize("asked", ["shout@1.0.1", "shout"])
 def test_after_a_question_that_was_denied_only_another_look_trusts_what_was_shown_before(
     loaded: Tea, asked: str
