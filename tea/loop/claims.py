@@ -40,6 +40,8 @@ _GIVES_UP = re.compile(
     r"|\b(?:i|we) (?:can(?:not|(?:'|\u2019)t| not)|could(?: not|n(?:'|\u2019)t)"
     r"|(?:am|are|was|were) (?:unable|not able) to)"
     rf" (?:{_KNOWING}|access|complete|do|find|give|help|open|perform|provide|read|say|see|tell)\w*"
+    r"|\b(?:i|we) (?:do not|don(?:'|\u2019)t) (?:\w+ )?have"
+    r" (?:direct |the |any )?(?:access|ability|capability|means) to\b"
     rf"|\b(?:impossible|not possible|no way) to (?:{_KNOWING})\w*"
     r"|(?:kann|k\u00f6nnen|l\u00e4sst sich|lassen sich)\b.{0,120}\bnicht (?:beantwort|berechn|bestimm|ermittel)\w*"
     r"|\bne peu(?:t|vent) (?:pas )?\u00eatre (?:calcul|d\u00e9termin|\u00e9tabli)\w*"

@@ -73,6 +73,8 @@ PROBLEMS = {
     "unchanged": "{}. Write it with a call, or say in the answer that it is as it was.",
     "unopened": "{}. Open it, or say in the answer that it was not opened.",
     "expression": "{} is arithmetic, not its value.",
+    "sums": "{}.",
+    "unsaid": "{}. If it cannot be done, say so with success false and the reason.",
     "plan": "These items of the plan are open: {}.",
     "failed": "These parts failed: {}.",
 }

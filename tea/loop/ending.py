@@ -228,8 +228,7 @@ class Ending:
                 return outcome.refusal(f"The answer does not fit: {'; '.join(faults)}.", fix)
         self._judge(value["answer"])
         sources = self._sources(value["answer"])
-        own = [sources.located(one) for one in evidence_in(value)]
-        evidence = joined(own, self._of_parts(value["answer"]))
+        evidence = joined([sources.located(one) for one in evidence_in(value)], self._of_parts(value["answer"]))
         marked = with_doubts(evidence, sources)
         said = f"{self.words}\n{as_text(value['answer'])}"
         absent = [one.source for one in marked if (name := one.source.strip()) in self._named.missing and name in said]
@@ -266,9 +265,9 @@ class Ending:
         if schema is None and text not in self._announced and (announces(text) or is_program(text, self._task.text)):
             self._announced.add(text)
             return ANNOUNCED
-        talk = schema is None and self._is_talk(text)
-        absent = self._unwritten(self._confirmed(answer))
-        self._judge(self._confirmed(answer))
+        talk, meant = schema is None and self._is_talk(text), self._confirmed(answer)
+        absent = self._unwritten(meant)
+        self._judge(meant)
         if not last:
             if schema is None and self._is_not_run(text):
                 return self._hold(text, NOT_RUN)
@@ -279,7 +278,8 @@ class Ending:
             if schema is None and not talk and self._is_empty(text):
                 problem = self._once((), answer)
                 return self._hold(text, f"{EMPTY_WORDS} {problem}".rstrip())
-        if schema is None and not talk and gives_up(text, self.words):
+        again = text in self._announced and announces(text)
+        if schema is None and not talk and (again or gives_up(text, self.words)):
             return self._given_up(text, last=last)
         if not last:
             known = {*self._returned}
@@ -288,9 +288,8 @@ class Ending:
                 return self._hold(text, f"{problem} {fix[0].upper()}{fix[1:]}")
         answer = self._confirmed(answer)
         self._once((), answer)
-        evidence = self._of_parts(answer)
         value = {"answer": answer, "success": not absent, "reason": absent_words(absent)}
-        marked = self._with_claims(with_doubts(evidence, self._sources()), answer)
+        marked = self._with_claims(with_doubts(self._of_parts(answer), self._sources()), answer)
         self.accepted = self._result(value, marked, last=bool(absent))
         return ""
 
@@ -307,7 +306,8 @@ class Ending:
     def _given_up(self, text: str, *, last: bool) -> str:
         """Accept words about the lack of an answer as the reason of a failure; without results ask once."""
         grounds = self._grounds()
-        if not (last or grounds.results or grounds.whole or "nothing" in self._returned):
+        asked = "nothing" in self._returned or text in self._announced
+        if not (asked or last or grounds.results or grounds.whole):
             self._returned.add("nothing")
             return self._hold(text, f"{NO_RESULT} {NEXT}")
         if not last and (warned := self._unheeded()):

@@ -50,10 +50,23 @@ async def test_an_announced_step_is_no_answer_at_any_step(stage: Stage) -> None:
     assert outcome.answer == "It is 7."
 
 
-async def test_an_announcement_said_again_is_the_answer(stage: Stage) -> None:
-    text = "Let me check the calendar for you."
+@pytest.mark.parametrize(
+    "text", ["Let me check the calendar for you.", "I don't have access to the file. Please paste its content here."]
+)
+async def test_an_announcement_or_a_refusal_said_again_is_a_failure(stage: Stage, text: str) -> None:
     outcome, model = await stage.play(text, text)
+    assert (outcome.ok, outcome.answer, outcome.reason, len(model.requests)) == (False, "", text, 2)
+
+
+@pytest.mark.parametrize("text", ["Let me calculate that.", "I cannot access files."])
+async def test_an_end_with_an_announcement_or_a_refusal_is_asked_about_once(stage: Stage, text: str) -> None:
+    outcome, model = await stage.play(step(done(text)), step(done("4")))
+    (call,) = observations(model.requests[1])[0]["calls"]
+    assert "is no answer" in call["error"]["problem"]
+    assert (outcome.ok, outcome.answer) == (True, "4")
+    outcome, model = await stage.play(step(done(text)), step(done(text)))
     assert (outcome.answer, len(model.requests)) == (text, 2)
+    assert "is no answer" in str(outcome.to_json())
 
 
 @pytest.mark.parametrize(
@@ -317,7 +330,7 @@ async def test_a_name_in_other_letters_is_understood_and_an_odd_one_refused_with
 
 
 async def test_bad_arguments_are_answered_with_the_parameters(stage: Stage) -> None:
-    _, model = await stage.play(step(("fetch_page", {"place": "a.html"})), step(done(7)))
+    _, model = await stage.play(step(("fetch_page", {"place": 3})), step(done(7)))
     fix = observations(model.requests[1])[0]["calls"][0]["error"]["fix"]
     parameters = "url (string), needed; question (string); start (integer); find (string)"
     assert fix == f"did you mean 'url'? its parameters are {parameters}."
