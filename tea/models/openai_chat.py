@@ -62,6 +62,8 @@ _FINISH: dict[Any, Finish] = {
     "content_filter": "refusal",
 }
 _NEWER = "max_completion_tokens"
+_COUNTING = "stream_options"
+_ANSWERS = frozenset({"content", "refusal"})
 _SOUNDS = {"audio/wav": "wav", "audio/x-wav": "wav", "audio/mpeg": "mp3", "audio/mp3": "mp3"}
 
 
@@ -72,7 +74,7 @@ class OpenAIChat:
     sdk: Sdk = "openai"
     path = "/chat/completions"
     reach = OPENAI
-    relents: Mapping[str, JsonObject] = {f"use '{_NEWER}'": {_NEWER: None}}
+    relents: Mapping[str, JsonObject] = {f"use '{_NEWER}'": {_NEWER: None}, _COUNTING: {_COUNTING: None}}
 
     def body(
         self, request: ModelRequest, config: ModelConfig, encode: Encode, tools: Sequence[bytes], *, stream: bool
@@ -90,11 +92,14 @@ class OpenAIChat:
         if form := wanted(request, config, self.reach):
             schema = {"name": "answer", "schema": form[0], "strict": form[1]}
             own["response_format"] = {"type": "json_schema", "json_schema": schema}
-        options = {name: value for name, value in config.options.items() if name != _NEWER}
+        marks = {_NEWER, *([_COUNTING] if config.options.get(_COUNTING) is None else ())}
+        options = {name: value for name, value in config.options.items() if name not in marks}
         members |= optional(options, own)
         members["messages"] = joined([*filter(None, encode(request.messages, request.media))])
         if stream:
-            members |= {"stream": b"true", "stream_options": b'{"include_usage":true}'}
+            members["stream"] = b"true"
+            if _COUNTING not in config.options:
+                members[_COUNTING] = b'{"include_usage":true}'
         return assembled(members)
 
     def tool(self, function: JsonObject) -> bytes:
@@ -154,8 +159,8 @@ class ChatAssembly:
 
     @property
     def ended(self) -> bool:
-        """Whether the answer has stated the reason for its end."""
-        return self._finish is not None
+        """Whether the answer has stated the reason for its end; at the end of the stream it may do without one."""
+        return self._finish is not None or (self.done and bool(self._calls or self._texts.keys() & _ANSWERS))
 
     def take(self, sent: Sent) -> list[Delta]:
         """Process one event."""
@@ -203,6 +208,7 @@ class ChatAssembly:
             call |= {"extra_content": piece["extra_content"]} if piece.get("extra_content") else {}
             for name in ("name", "arguments"):
                 text = member(piece, "function").get(name)
+                text = encoded(text).decode() if isinstance(text, dict) else text  # as some servers send arguments
                 if text and not (name == "name" and _is_whole(text, call["function"])):  # some servers repeat the name
                     call["function"][name] = extended(call["function"][name], text)
                     deltas.append(Delta(type="call", text=text))

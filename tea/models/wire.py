@@ -46,6 +46,11 @@ Tools = tuple[dict[str, Any], ...]
 _REFUSED = (400, 422)
 _CHOICE = re.compile("tool[_ -]choice")
 _ANSWER = re.compile("max_(?:completion_|new_|output_)?tokens|completion")  # the limit of the answer was refused
+_LONGEST = re.compile(  # the limit of the answer was refused with the one that the model has
+    r"max_(?:completion_|new_|output_)?tokens\b.{0,160}?"
+    r"(?:at most|no more than|less than or equal to|maximum (?:value )?(?:is|of)|\[1, ?)\D{0,3}(\d{2,7})(?!\d)",
+    re.DOTALL,
+)
 _SENSES = {"image": "vision", "audio": "audio", "file": "files"}
 _MOST_LIKE, _LONGEST_LIKE = 1_000, 100  # listed models compared with one that is not, and characters of each
 Read = Callable[[ModelResponse], ModelResponse]
@@ -172,9 +177,11 @@ class WireModel:
         config, words = asked.config, fault.problem.lower()
         if fault.status not in _REFUSED:
             return None
-        if fault.too_long and _ANSWER.search(words):
+        most = config.limited(asked.request.max_output) or config.max_output or 0
+        if (found := _LONGEST.search(words)) and 0 < int(found[1]) < most:
+            less = replace(config, max_output=int(found[1]))
+        elif fault.too_long and _ANSWER.search(words):
             shorter = (limit_in(words) or 0) // 4
-            most = config.limited(asked.request.max_output) or config.max_output or 0
             if not 0 < shorter < most:
                 return None
             less = replace(config, max_output=shorter)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from dialects import DIALECTS, Dialect, Say, said
+from dialects import DIALECTS, Dialect, Say, said, streamed
 from loopback import Asked, Loopback, Reply, document, sse
 from model_kit import HELLO, Asking, asking
 from run_kit import tea
@@ -57,6 +57,67 @@ async def test_openais_models_behind_another_address_are_told_their_limit_by_its
     limits = [{name: value for name, value in asked.body.items() if name.startswith("max_")} for asked in server.asked]
     assert limits == [{"max_tokens": 99}, {"max_completion_tokens": 99}, {"max_completion_tokens": 99}]
     assert (len(first.attempts), second.attempts, one.waited) == (1, (), [0.0])
+
+
+@pytest.mark.parametrize(
+    ("words", "limits"),
+    [
+        ("max_tokens is too large: 8192. This model supports at most 4096 completion tokens.", [8192, 4096]),
+        ("`max_tokens` must be less than or equal to `2048`, the maximum value.", [8192, 2048]),
+        ("max_tokens: the valid range is [1, 1024].", [8192, 1024]),
+        ("max_tokens is too small: at most 9000 are allowed.", None),
+    ],
+)
+async def test_a_limit_of_the_answer_beyond_that_of_the_model_is_lowered(words: str, limits: list[int] | None) -> None:
+    chat = DIALECTS["openai_chat"]
+    refused = document({"error": {"message": words, "type": "invalid_request_error"}}, 400)
+    async with asking(chat, refused, *[said(chat, HI)] * 2, max_output=8192) as (one, server):
+        if limits is None:
+            with pytest.raises(ProviderError):
+                await one.ask(HELLO)
+        else:
+            first, second = await one.ask(HELLO), await one.ask(HELLO)
+            assert [asked.body["max_tokens"] for asked in server.asked] == [*limits, limits[-1]]
+            assert (len(first.attempts), second.attempts, one.waited) == (1, (), [0.0])
+
+
+async def test_a_server_without_options_of_streams_is_asked_without_them() -> None:
+    chat = DIALECTS["openai_chat"]
+    refused = document({"error": {"message": "stream_options is not supported"}}, 400)
+    async with asking(chat, refused, *[streamed(chat, HI)] * 2) as (one, server):
+        for _ in range(2):
+            assert (await one.ask(HELLO, stream=True)).text == HI.text
+    assert ["stream_options" in asked.body for asked in server.asked] == [True, False, False]
+    assert all(asked.body["stream"] is True for asked in server.asked)
+
+
+@pytest.mark.parametrize("reason", [None, ""])
+@pytest.mark.parametrize("say", [HI, Say(calls=(("a", "add", {"a": 1}),)), Say(text="")])
+async def test_a_stream_may_end_without_a_reason_where_it_holds_an_answer(say: Say, reason: str | None) -> None:
+    chat = DIALECTS["openai_chat"]
+    events = chat.events(say)
+    choices: list[Any] = [choice for _, data in events if data != "[DONE]" for choice in data["choices"]]
+    for choice in choices:
+        choice["finish_reason"] = reason
+    async with asking(chat, sse(events), limits={"attempts": 1}) as (one, _):
+        if say.text or say.calls:
+            found = await one.ask(HELLO, stream=True)
+            assert (found.text, len(found.calls)) == (say.text, len(say.calls))
+            assert found.finish == ("calls" if say.calls else "stop")
+        else:
+            with pytest.raises(ProviderError, match="ended before the answer did"):
+                await one.ask(HELLO, stream=True)
+
+
+@pytest.mark.parametrize("stream", [False, True])
+async def test_arguments_may_come_as_an_object(*, stream: bool) -> None:
+    chat, function = DIALECTS["openai_chat"], {"name": "add", "arguments": {"a": [1, "\u00fc"]}}
+    call = {"index": 0, "id": "a", "type": "function", "function": function}
+    choice = {"index": 0, "finish_reason": "tool_calls", "delta" if stream else "message": {"tool_calls": [call]}}
+    reply = sse([("", {"choices": [choice]})]) if stream else document({"choices": [choice]})
+    async with asking(chat, reply, limits={"attempts": 1}) as (one, _):
+        (made,) = (await one.ask(HELLO, stream=stream)).calls
+    assert (made.name, made.arguments, made.unreadable) == ("add", {"a": [1, "\u00fc"]}, "")
 
 
 @pytest.mark.parametrize("stream", [False, True])
